@@ -27,6 +27,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #include "faults.bpf.h"
 #include "softirqs.bpf.h"
+#include "stacks.bpf.h"
 /* used by scheduling.bpf.h */
 #include "scheduling.bpf.h"
 

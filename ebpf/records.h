@@ -49,6 +49,9 @@ enum icepath_record_type {
 	ICEPATH_RECORD_CALL = 12, /* a system call of a worker; written at its return */
 	ICEPATH_RECORD_THREAD = 13, /* a thread of a followed process; precedes the block's other records of it */
 	ICEPATH_RECORD_SAMPLE = 14, /* the sampling timer expired while a worker had the CPU; in sampled blocks only */
+	/* In sampled blocks only, of some periods; the OFF_CPU record of the same tid and time has the period itself. */
+	ICEPATH_RECORD_SLEEP_STACK = 15, /* the stack with which a worker went to sleep, at off.out_ns */
+	ICEPATH_RECORD_WAKER_STACK = 16, /* the stack of the task that woke it, at off.waking_ns */
 };
 
 /* OFF_CPU: no program saw the switch-in itself; end_ns is an instant shortly after it. */
@@ -99,8 +102,8 @@ enum icepath_call_kind {
 
 /*
  * 64 bytes. `tid` depends on the type. It is the thread that was off-CPU, woken, moved, calling or named (OFF_CPU,
- * WAKE, MIGRATE, CALL, THREAD), the foreign task (FOREIGN_RUN), or the current task (INTERRUPT, DATA_READY,
- * DEVICE_QUEUE, TAKEN, ENQUEUED, SAMPLE). Thread ids are those of the initial pid namespace.
+ * WAKE, MIGRATE, CALL, THREAD, SLEEP_STACK, WAKER_STACK), the foreign task (FOREIGN_RUN), or the current task
+ * (INTERRUPT, DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED, SAMPLE). Thread ids are those of the initial pid namespace.
  */
 struct icepath_record {
 	ICEPATH_U8 type; /* icepath_record_type */
@@ -171,10 +174,11 @@ struct icepath_record {
 			ICEPATH_U32 tgid;
 			ICEPATH_U32 reserved[5];
 		} thread;
-		struct { /* SAMPLE: end_ns is in the handler of its interrupt */
+		/* SAMPLE: end_ns is in the handler of its interrupt. SLEEP_STACK, WAKER_STACK: it is the event's */
+		struct {
 			ICEPATH_U64 planned_ns; /* when the timer was to expire; 0: this kernel doesn't tell programs */
 			ICEPATH_U64 user_address; /* of the interrupted instruction, in user mode; 0 in a stored run */
-			ICEPATH_U32 tgid;
+			ICEPATH_U32 tgid; /* whose stack it is; 0: it has no user's part */
 			/* Number of its icepath_stack + 1, in a stored run of its model::Window::stacks; 0: there was no room. */
 			ICEPATH_U32 stack;
 			ICEPATH_U64 reserved[2];
@@ -201,14 +205,27 @@ struct icepath_fill {
 	ICEPATH_U32 reserved[15];
 };
 
+/* What the programs write, as user space sets it before a block. 0: nothing. */
+enum icepath_capturing {
+	ICEPATH_CAPTURING = 1,
+	ICEPATH_CAPTURING_STACKS = 2, /* stacks of some switches and wakings as well */
+};
+#define ICEPATH_EVENT_STACK_ONE_IN 8 /* switches, and wakings */
+
 /*
- * The kernel's part of a sample's stack, the innermost address first. Only the root helper sees it: it gives icepath
- * functions' names instead (profiler/capture/named_stacks.h).
+ * The kernel's part of a stack, the innermost address first. Only the root helper sees it: it gives icepath functions'
+ * names instead (profiler/capture/named_stacks.h).
  */
 #define ICEPATH_STACK_DEPTH 127 /* of the kernel: PERF_MAX_STACK_DEPTH */
+/* What of it is told. */
+enum icepath_stack_part {
+	ICEPATH_STACK_WHOLE = 0,
+	ICEPATH_STACK_FROM_INTERRUPT = 1, /* if an interrupt is on it, what that did, else all */
+	ICEPATH_STACK_OF_INTERRUPT = 2, /* if an interrupt is on it, what that did, else nothing */
+};
 struct icepath_stack {
 	ICEPATH_U32 depth; /* 0: user code was interrupted, or the stack couldn't be read */
-	ICEPATH_U32 reserved;
+	ICEPATH_U32 part; /* icepath_stack_part */
 	ICEPATH_U64 addresses[ICEPATH_STACK_DEPTH];
 };
 

@@ -17,8 +17,6 @@
  * logged as UNSEEN, and the time in between is lost.
  */
 
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
-
 static __always_inline void log_wake(__u32 cpu, __u32 tid, const struct icepath_task *task, __u64 end_ns)
 {
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_WAKE, task->context, tid, end_ns);
@@ -77,6 +75,8 @@ int BPF_PROG(on_sched_waking, struct task_struct *wakee)
 	task->context = wake.context;
 	task->vector = wake.vector;
 	task->waking_ns = now;
+	if (is_chosen())
+		log_event_stack(ctx, ICEPATH_RECORD_WAKER_STACK, wakee->pid, now);
 	return 0;
 }
 
@@ -215,6 +215,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (out) {
 		/* Runnable without the preempt flag: sched_yield(), or woken between its going to sleep and __schedule(). */
 		switched_out(out, prev, cpu, now, preempt || prev_state == 0);
+		if (out->reason == ICEPATH_OFF_BLOCKED && is_chosen())
+			log_event_stack(ctx, ICEPATH_RECORD_SLEEP_STACK, prev->pid, now);
 	} else if (state->foreign_in_ns && prev->pid && state->foreign_tid == (__u32)prev->pid) {
 		struct icepath_record *record =
 			begin_record(cpu, ICEPATH_RECORD_FOREIGN_RUN, ICEPATH_CONTEXT_TASK, prev->pid, now);

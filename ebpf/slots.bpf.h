@@ -4,6 +4,7 @@
 /* The maps shared with user space, the state of each CPU, and the begin of a record. Part of capture.bpf.c. */
 
 #define MAX_CPUS 1024
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
 /*
  * Set before loading. Kernel addresses leave the kernel only through name_of(): a name identifies an object without
@@ -27,7 +28,7 @@ const volatile __u8 slot_of_cpu[MAX_CPUS];
 const volatile bool compares_rights = false;
 const volatile __u32 user_id = 0, group_id = 0; /* the user's; of a run with samples as well */
 
-/* Written by user space while programs are attached; 0 outside a block. */
+/* An icepath_capturing. Written by user space while programs are attached; 0 outside a block. */
 __u32 capturing = 0;
 
 /* Written likewise: the followed processes that belong to the block, and the block's unique number. */

@@ -106,7 +106,8 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	bpf_map__set_max_entries(bpf->maps.fills, slot_count_);
 	if (sampled) {
 		bpf_program__set_autoload(bpf->progs.on_sample, true);
-		stack_room_ = static_cast<uint32_t>(std::min(kStacksOfCpu * cpus.size(), rundir::kMaxStacks));
+		stack_room_ = static_cast<uint32_t>(std::min(kStacksOfCpu * cpus.size() + kEventStacks, rundir::kMaxStacks));
+		bpf->rodata->event_stack_room = kEventStacks;
 		bpf_map__set_max_entries(bpf->maps.stacks, stack_room_);
 		bpf_map__set_max_entries(bpf->maps.user_stacks, std::min(stack_room_, kMostUserStacks));
 	}
@@ -155,7 +156,7 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 void Capture::prepare_samples(const std::vector<uint32_t> &cpus)
 {
 	timers_ = std::make_unique<SamplingTimers>(bpf_program__fd(bpf_->progs.on_sample), cpus);
-	stacks_ = static_cast<const icepath_stack *>(mapped(bpf_->maps.stacks, sizeof(icepath_stack) * stack_room_));
+	stacks_ = static_cast<icepath_stack *>(mapped(bpf_->maps.stacks, sizeof(icepath_stack) * stack_room_));
 	named_stacks_ = std::make_unique<NamedStacks>(stack_room_);
 }
 
@@ -169,7 +170,7 @@ void Capture::unload()
 		munmap(std::exchange(slots_, nullptr), size_t{slot_bytes_} * slot_count_);
 	timers_.reset();
 	if (stacks_)
-		munmap(const_cast<icepath_stack *>(std::exchange(stacks_, nullptr)), sizeof(icepath_stack) * stack_room_);
+		munmap(std::exchange(stacks_, nullptr), sizeof(icepath_stack) * stack_room_);
 	if (fills_)
 		munmap(std::exchange(fills_, nullptr), sizeof(icepath_fill) * slot_count_);
 	capture_bpf__destroy(std::exchange(bpf_, nullptr)); // takes null
@@ -296,10 +297,12 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
 	bpf_->bss->softirqs_away = 0;
 	bpf_->bss->stacks_begun = 0;
+	bpf_->bss->event_stacks_begun = 0;
 	const uint64_t now_ns = icepath_now_ns();
 	skips_.begin(now_ns, misses());
 	block_workers_ = worker_pidfds;
-	__atomic_store_n(&bpf_->bss->capturing, 1u, __ATOMIC_SEQ_CST);
+	const uint32_t capturing = sample_period_ns != 0 ? ICEPATH_CAPTURING_STACKS : ICEPATH_CAPTURING;
+	__atomic_store_n(&bpf_->bss->capturing, capturing, __ATOMIC_SEQ_CST);
 	if (sample_period_ns != 0)
 		timers_->start(sample_period_ns);
 }

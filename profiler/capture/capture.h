@@ -53,13 +53,14 @@ public:
 	uint32_t follow(int pidfd, uint32_t family = 0);
 
 	// Empties the slots, resets what earlier blocks left of these workers and families, and starts logging.
-	// `sample_period_ns`: of the samples in this block; 0: none. Throws Failure if that isn't possible.
+	// `sample_period_ns`: of the samples in this block, which then has stacks of switches and wakings, too; 0: none.
+	// Throws Failure if that isn't possible.
 	void begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families = {},
 					 uint64_t sample_period_ns = 0);
 	// Checks whether the kernel has skipped programs since the last look or the block's begin. Takes some 100 µs.
 	void look_for_skipped();
-	// Stops logging, and names the sampled stacks. Returns the block's skipped programs with spans of time, which looks
-	// make narrower.
+	// Stops logging, and names the stacks. Returns the block's skipped programs with spans of time, which looks make
+	// narrower.
 	std::vector<SkippedPrograms> end_block();
 
 	// Its holder can also write: the kernel doesn't map a map by a read-only descriptor (bpf_map_mmap() wants
@@ -94,7 +95,7 @@ private:
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
 	icepath_fill *fills_ = nullptr; // mapped, slot_count_
-	const icepath_stack *stacks_ = nullptr; // mapped, stack_room_; nullptr: it doesn't sample
+	icepath_stack *stacks_ = nullptr; // mapped, stack_room_; nullptr: it doesn't sample
 	uint32_t stack_room_ = 0;
 	std::unique_ptr<SamplingTimers> timers_;
 	std::unique_ptr<NamedStacks> named_stacks_;

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "profiler/failure.h"
 
@@ -69,15 +70,39 @@ uint32_t NamedStacks::function_at(uint64_t address)
 	return number;
 }
 
-void NamedStacks::name(const icepath_stack *stacks, uint32_t count)
+bool is_interrupt_entry(std::string_view function)
+{
+	// x86-64: DEFINE_IDTENTRY_IRQ and DEFINE_IDTENTRY_SYSVEC; with FRED; arm64.
+	constexpr std::string_view kBeginnings[] = {
+		"asm_common_interrupt", "asm_spurious_interrupt", "asm_sysvec_", "fred_extint", "el1h_64_irq", "el0t_64_irq"};
+	return std::ranges::any_of(kBeginnings,
+							   [&](std::string_view beginning) { return function.starts_with(beginning); });
+}
+
+// The depth of what the innermost interrupt on the stack did; 0: there is none.
+uint32_t NamedStacks::upto_interrupt(const icepath_stack &stack, uint32_t depth) const
+{
+	for (uint32_t frame = 0; frame < depth; frame++)
+		if (const auto symbol = symbols_.find(stack.addresses[frame] - (frame > 0));
+			symbol && is_interrupt_entry(symbols_.name(*symbol)))
+			return frame + 1;
+	return 0;
+}
+
+void NamedStacks::name(icepath_stack *stacks, uint32_t count)
 {
 	auto *named = reinterpret_cast<NamedStack *>(static_cast<FunctionNames *>(memory_) + 1);
 	for (size_t i = 0; i < std::min<size_t>(count, room_); i++) {
-		const uint32_t depth = std::min<uint32_t>(stacks[i].depth, ICEPATH_STACK_DEPTH);
+		icepath_stack &stack = stacks[i];
+		uint32_t depth = std::min<uint32_t>(std::exchange(stack.depth, 0), ICEPATH_STACK_DEPTH);
+		const uint32_t of_interrupt = stack.part == ICEPATH_STACK_WHOLE ? 0 : upto_interrupt(stack, depth);
+		if (of_interrupt > 0 || stack.part == ICEPATH_STACK_OF_INTERRUPT)
+			depth = of_interrupt;
 		named[i].depth = depth;
+		named[i].of_interrupt = of_interrupt > 0;
 		// All but the first are addresses that calls return to, which may be those of the next function.
 		for (uint32_t frame = 0; frame < depth; frame++)
-			named[i].functions[frame] = function_at(stacks[i].addresses[frame] - (frame > 0));
+			named[i].functions[frame] = function_at(stack.addresses[frame] - (frame > 0));
 	}
 }
 

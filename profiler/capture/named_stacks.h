@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Sampled stacks of the kernel, by the names of their functions: what the root helper gives of them to icepath, which
-// may not have the kernel's addresses.
+// Stacks of the kernel, by the names of their functions: what the root helper gives of them to icepath, which may not
+// have the kernel's addresses.
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "ebpf/records.h"
@@ -15,12 +16,14 @@ namespace icepath::capture {
 inline constexpr size_t kMostFunctions = 8192; // of all stacks of a run; others share number 0
 inline constexpr size_t kFunctionNameBytes = 128; // with the 0 at its end
 inline constexpr uint32_t kStacksOfCpu = 4096; // samples of one block, for each of the run's CPUs
+inline constexpr uint32_t kEventStacks = 2048; // of switches and wakings of one block
 inline constexpr uint32_t kMostUserStacks = 8192; // with a copy of the user's stack: 135 MB
 inline constexpr const char *kKernelFunction = "[kernel]"; // without a name
 
 // As shared by both processes. Numbers of functions hold for the run, stacks until the next block.
 struct NamedStack {
 	uint32_t depth = 0;
+	uint32_t of_interrupt = 0; // 1: what an interrupt did, which no user code called
 	std::array<uint32_t, ICEPATH_STACK_DEPTH> functions{}; // the innermost first
 };
 struct FunctionNames {
@@ -29,6 +32,9 @@ struct FunctionNames {
 };
 // A FunctionNames, then the stacks.
 constexpr size_t named_bytes(size_t stacks) { return sizeof(FunctionNames) + stacks * sizeof(NamedStack); }
+
+// The kernel's function that an interrupt enters it by. An exception's or a system call's isn't one.
+bool is_interrupt_entry(std::string_view function);
 
 class NamedStacks {
 public:
@@ -40,11 +46,13 @@ public:
 
 	int fd() const { return fd_; } // a memfd that can't change its size
 	bool knows_kernel() const { return !symbols_.empty(); }
-	// Names the first `count` stacks, or as many as there is room for.
-	void name(const icepath_stack *stacks, uint32_t count);
+	// Names the first `count` stacks, or as many as there is room for; of each the part that may be told. Empties them:
+	// what a late program fills is then a stack with its own part.
+	void name(icepath_stack *stacks, uint32_t count);
 
 private:
 	uint32_t function_at(uint64_t address);
+	uint32_t upto_interrupt(const icepath_stack &stack, uint32_t depth) const;
 
 	int fd_ = -1;
 	size_t room_ = 0; // stacks

@@ -164,6 +164,7 @@ struct Commands {
 	FlamegraphOptions flamegraph;
 	ExportOptions exported;
 	std::vector<std::string> formats = {"hgrm"};
+	std::string flame_kind = "path", exported_kind = "path";
 	CalibrateOptions calibrate;
 	SelftestOptions selftest;
 	std::string selftest_duration = "60", selftest_tier;
@@ -201,6 +202,12 @@ void add_explain(CLI::App &app, Commands &commands)
 	app.add_flag("--json", question.json, "as JSON")->excludes(modes)->excludes(stacks);
 }
 
+std::string kind_help()
+{
+	return fmt::format("what a flame graph is of: {}; all but path take a run with --stacks",
+					   fmt::join(report::kFlameKindNames, ", "));
+}
+
 // Commands that need only a run directory.
 void add_of_stored_run(CLI::App &app, Commands &commands)
 {
@@ -212,12 +219,14 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 	report->add_flag("--html", commands.report.html, "write report.html into the run directory")->excludes(json);
 	add_explain(*app.add_subcommand("explain", "why a run's slowest messages are slow, or a cell slower than another"),
 				commands);
-	CLI::App *flamegraph = app.add_subcommand("flamegraph", "a run's latency as an interactive SVG and folded stacks");
+	CLI::App *flamegraph =
+		app.add_subcommand("flamegraph", "a run's latency, or its threads, as an interactive SVG and folded stacks");
 	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
 	flamegraph->add_option("-o,--output", commands.flamegraph.output, "folder for the files (the run directory)");
 	flamegraph
 		->add_option("--cell", commands.flamegraph.wishes.cell, "only cells whose title contains this, as \"tcp 64 B\"")
 		->default_str("every cell");
+	flamegraph->add_option("--kind", commands.flame_kind, kind_help())->capture_default_str();
 	flamegraph->add_flag("--tail", commands.flamegraph.wishes.tail, "only the slowest 1 % of each cell's messages");
 	flamegraph->add_option("--diff", commands.flamegraph.wishes.other, "run directory to compare with");
 	flamegraph->add_flag("--folded", commands.flamegraph.folded_only, "print folded stacks, write nothing");
@@ -225,6 +234,8 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 	exported->add_option("RUN", commands.exported.run, "run directory")->required();
 	exported
 		->add_option("-f,--format", commands.formats, fmt::format("{}", fmt::join(report::kExportFormatNames, ", ")))
+		->capture_default_str();
+	exported->add_option("--kind", commands.exported_kind, "of speedscope and firefox: " + kind_help())
 		->capture_default_str();
 	exported->add_option("-o,--output", commands.exported.output, "folder for the files (the run directory)");
 }
@@ -294,9 +305,15 @@ Command chosen(const CLI::App &app, Commands &commands)
 			commands.explain.question.message = message_of(commands.message);
 		return commands.explain;
 	}
-	if (app.got_subcommand("flamegraph"))
+	if (app.got_subcommand("flamegraph")) {
+		report::FlameWishes &wishes = commands.flamegraph.wishes;
+		wishes.kind = value_of<report::FlameKind>("--kind", commands.flame_kind, report::kFlameKindNames);
+		if (wishes.tail && wishes.kind != report::FlameKind::Path)
+			throw Failure(ExitCode::Usage, "--tail: only of --kind path: the others aren't of single messages");
 		return commands.flamegraph;
+	}
 	if (app.got_subcommand("export")) {
+		commands.exported.kind = value_of<report::FlameKind>("--kind", commands.exported_kind, report::kFlameKindNames);
 		commands.exported.formats =
 			values_of<report::ExportFormat>("--format", commands.formats, report::kExportFormatNames);
 		return commands.exported;

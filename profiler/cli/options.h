@@ -55,6 +55,7 @@ struct FlamegraphOptions {
 struct ExportOptions {
 	std::string run;
 	std::vector<report::ExportFormat> formats;
+	report::FlameKind kind = report::FlameKind::Path;
 	std::string output; // empty: into the run directory
 };
 

@@ -37,7 +37,7 @@ ExitCode flamegraph(const FlamegraphOptions &options, const report::OpenFolder &
 
 ExitCode export_files(const ExportOptions &options, const report::OpenFolder &open)
 {
-	for (const std::string &path : report::export_run(options.run, options.formats, options.output, open))
+	for (const std::string &path : report::export_run(options.run, options.formats, options.output, open, options.kind))
 		print(path + "\n");
 	return ExitCode::Ok;
 }

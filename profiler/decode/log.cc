@@ -40,6 +40,8 @@ bool usable(const icepath_record &record, const Observations &seen)
 	case ICEPATH_RECORD_STILL_OFF:
 	case ICEPATH_RECORD_THREAD:
 	case ICEPATH_RECORD_SAMPLE:
+	case ICEPATH_RECORD_SLEEP_STACK:
+	case ICEPATH_RECORD_WAKER_STACK:
 		return seen.threads.contains(record.tid);
 	case ICEPATH_RECORD_CALL:
 		return record.call.begin_ns < record.end_ns && seen.threads.contains(record.tid);
@@ -223,6 +225,12 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	}
 	case ICEPATH_RECORD_SAMPLE:
 		seen.samples.push_back({record.tid, record.cpu, record.sample.planned_ns, record.end_ns, record.sample.stack});
+		break;
+	case ICEPATH_RECORD_SLEEP_STACK:
+		seen.sleep_stacks[{record.tid, record.end_ns}] = record.sample.stack;
+		break;
+	case ICEPATH_RECORD_WAKER_STACK:
+		seen.waker_stacks[{record.tid, record.end_ns}] = record.sample.stack;
 		break;
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});

@@ -106,6 +106,17 @@ std::vector<uint64_t> planned_times(const Observations &seen, uint64_t period_ns
 	return planned_ns;
 }
 
+std::vector<uint32_t> sampled_threads(const Observations &seen, uint64_t period_ns)
+{
+	const std::vector<uint64_t> planned_ns = planned_times(seen, period_ns);
+	std::vector<uint32_t> tids;
+	for (size_t i = 0; i < planned_ns.size(); ++i) {
+		const Thread *thread = thread_at(seen, seen.samples[i], planned_ns[i]);
+		tids.push_back(thread ? thread->tid : 0);
+	}
+	return tids;
+}
+
 std::vector<SampledSegment> sampled_segments(const Observations &seen, const std::vector<Path> &paths,
 											 uint64_t period_ns)
 {

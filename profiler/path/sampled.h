@@ -29,6 +29,9 @@ struct SampledSegment {
 std::vector<SampledSegment> sampled_segments(const Observations &seen, const std::vector<Path> &paths,
 											 uint64_t period_ns);
 
+// The threads that had the samples' CPUs at these instants; 0: none of them. In the order of seen.samples.
+std::vector<uint32_t> sampled_threads(const Observations &seen, uint64_t period_ns);
+
 // The samples' instants: as recorded or, where a kernel doesn't tell programs, from the fact that a CPU's timer expires
 // every `period_ns`. In the order of seen.samples.
 std::vector<uint64_t> planned_times(const Observations &seen, uint64_t period_ns);

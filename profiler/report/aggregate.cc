@@ -326,6 +326,8 @@ public:
 		CellResult &cell = result_.cells[resolved.block.cell];
 		if (wanted_.message && wanted_.message->round == resolved.block.window->round)
 			add_asked(resolved, cell, *wanted_.message);
+		if (wanted_.threads)
+			cell.threads.add(resolved);
 		if (resolved.block.window->is_sampled()) {
 			cell.functions.add(resolved);
 			return;

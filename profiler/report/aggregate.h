@@ -21,6 +21,7 @@
 #include "profiler/report/messages.h"
 #include "profiler/report/ranking.h"
 #include "profiler/report/system_calls.h"
+#include "profiler/report/thread_stacks.h"
 #include "profiler/stats/block_interval.h"
 #include "profiler/stats/cluster_share.h"
 
@@ -120,6 +121,7 @@ struct CellResult {
 	// Where the tail begins without probes and with them; only if a result of its own was asked for (Wanted).
 	std::optional<stats::Quantile> tail_begin, tail_begin_probed;
 	Functions functions; // of all messages
+	ThreadStacks threads; // only if asked for (Wanted)
 	Culprits culprits, typical_culprits, tail_culprits;
 	std::vector<CellMode> modes; // the fastest first; empty if the messages have one mode, as far as the run shows
 	uint32_t modes_of_one_in = 1; // groups of rounds, of a long run: see WholeBlocks
@@ -175,6 +177,7 @@ struct Wanted {
 	// Of explanations. Then a tail needs stats::supported() only, and cells get `tail_begin`.
 	std::optional<stats::Percentile> tail;
 	std::optional<MessageName> message; // of every cell that has such a one
+	bool threads = false; // CellResult::threads
 	// How many values of a quantity are kept exactly (stats/block_values.h): the cells have equal shares of them, at most
 	// a quarter.
 	size_t most_values = 1u << 22;

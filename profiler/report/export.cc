@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
 #include "profiler/report/aggregate.h"
@@ -208,11 +209,15 @@ std::string export_paths(const std::string &run, const std::shared_ptr<Folder> &
 }
 
 // `made`: makes the file's content of the flame graph and a title.
-std::string export_stacks(const std::string &run, const std::shared_ptr<Folder> &folder, const model::Head &head,
-						  const std::string &name, std::string (*made)(const FlameGraph &, const std::string &))
+std::string export_stacks(const std::string &run, const std::shared_ptr<Folder> &folder, FlameKind kind,
+						  const std::string &ending, std::string (*made)(const FlameGraph &, const std::string &))
 {
-	WrittenFile file(folder, name);
-	file.add(made(flame_graph(analyse(run), FlameMessages::All, "", FlameFunctions::Shown), head.command_line));
+	const bool is_of_paths = kind == FlameKind::Path;
+	const RunResult result = analyse(run, {.tail = {}, .message = {}, .threads = !is_of_paths});
+	const FlameGraph graph = is_of_paths ? flame_graph(result, FlameMessages::All, "", FlameFunctions::Shown)
+										 : thread_graph(result, kind, "");
+	WrittenFile file(folder, kFlameFileNames[static_cast<size_t>(kind)] + ending);
+	file.add(made(graph, result.head.command_line));
 	file.done();
 	return file.path();
 }
@@ -238,8 +243,13 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 } // namespace
 
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
-									const std::string &directory, const OpenFolder &open)
+									const std::string &directory, const OpenFolder &open, FlameKind kind)
 {
+	for (const ExportFormat format : formats)
+		if (kind != FlameKind::Path && format != ExportFormat::Speedscope && format != ExportFormat::Firefox)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("--kind: {} has no flame graph, only speedscope and firefox have",
+									  kExportFormatNames[static_cast<size_t>(format)]));
 	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 	const std::shared_ptr<Folder> folder = output_folder(run, directory, open);
 	std::vector<std::unique_ptr<Export>> exports;
@@ -263,9 +273,9 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 	if (std::ranges::find(formats, ExportFormat::Perfetto) != formats.end())
 		paths.push_back(export_paths<PerfettoTrace>(run, folder, reader.head()));
 	if (std::ranges::find(formats, ExportFormat::Speedscope) != formats.end())
-		paths.push_back(export_stacks(run, folder, reader.head(), "latency.speedscope.json", speedscope));
+		paths.push_back(export_stacks(run, folder, kind, ".speedscope.json", speedscope));
 	if (std::ranges::find(formats, ExportFormat::Firefox) != formats.end())
-		paths.push_back(export_stacks(run, folder, reader.head(), "latency.firefox-profile.json", firefox_profile));
+		paths.push_back(export_stacks(run, folder, kind, ".firefox-profile.json", firefox_profile));
 	return paths;
 }
 

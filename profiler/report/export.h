@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/report/flamegraph.h"
 #include "profiler/report/written_file.h"
 
 namespace icepath::report {
@@ -21,11 +22,13 @@ inline constexpr const char *kExportFormatNames[] = {"hgrm",     "hlog",       "
 // paths paths.jsonl: each probed block, followed by the path of each of its deliveries: see path_lines.h. Memory grows
 //       with a block, not with the run
 // perfetto  paths.perfetto-trace: the same paths as a trace: see perfetto.h
-// speedscope latency.speedscope.json: see flamegraph.h
-// firefox  latency.firefox-profile.json: see firefox_profile.h
+// speedscope latency.speedscope.json, or of another kind: see flamegraph.h
+// firefox  latency.firefox-profile.json: likewise, see firefox_profile.h
 //
+// `kind`: of flame graphs, which all formats are to be if it isn't Path.
 // Throws Failure(Usage) if the run can't be read or a file can't be written.
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
-									const std::string &directory, const OpenFolder &open = made_folder);
+									const std::string &directory, const OpenFolder &open = made_folder,
+									FlameKind kind = FlameKind::Path);
 
 } // namespace icepath::report

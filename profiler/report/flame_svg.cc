@@ -167,10 +167,26 @@ private:
 	std::string out_;
 };
 
+const char *what_width_is(FlameKind kind)
+{
+	switch (kind) {
+	case FlameKind::Path:
+		break;
+	case FlameKind::OnCpu:
+		return "Width: µs that the cell's threads run for each of its messages. CPU time, not latency.";
+	case FlameKind::OffCpu:
+		return "Width: µs that the cell's threads sleep for each of its messages, by the stack with which they went to "
+			   "sleep.";
+	case FlameKind::Wakeup:
+		return "Width: µs that the cell's threads sleep for each of its messages, by who woke them and with which "
+			   "stack.";
+	}
+	return "Width: µs that a message of a cell takes, on average of those with a complete path. Latency, not CPU time.";
+}
+
 std::string what_is_shown(const FlameGraph &graph)
 {
-	std::string text = "Width: µs that a message of a cell takes, on average of those with a complete path. Latency, "
-					   "not CPU time.";
+	std::string text = what_width_is(graph.kind);
 	if (!graph.other.empty())
 		text = fmt::format("Colour: by how many µs a message takes longer or shorter than in {}. Width: the longer of "
 						   "both.",

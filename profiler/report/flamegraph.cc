@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/report/measures_json.h"
 
@@ -48,8 +49,11 @@ FlameFrame &below(FlameFrame &frame, const std::string &name)
 	return child_of(frame, name);
 }
 
-// Divides the row's time among its sampled stacks, to the nanosecond.
-void add_stacks(FlameFrame &thread, const LayerRow &row, LayerKind kind, const std::vector<Functions::Stack> &stacks)
+// Divides a time among sampled stacks, to the nanosecond. `row`: a LayerRow or a ThreadRow; `kind_of_stack`: gives a
+// stack's kind.
+template <class Row, class Kind>
+void add_stacks(FlameFrame &thread, const Row &row, const Kind &kind_of_stack,
+				const std::vector<Functions::Stack> &stacks)
 {
 	uint64_t all = 0, taken = 0;
 	for (const Functions::Stack &stack : stacks)
@@ -60,7 +64,7 @@ void add_stacks(FlameFrame &thread, const LayerRow &row, LayerKind kind, const s
 		for (const std::string &function : stack.functions)
 			frame = &below(*frame, frame_name(function));
 		FlameFrame &own = own_of(*frame);
-		own.kind = kind;
+		own.kind = kind_of_stack(stack);
 		own.mean_ns += row.mean_ns * static_cast<double>(stack.samples) / static_cast<double>(all);
 		taken += stack.samples;
 		const double upto_ns =
@@ -80,7 +84,7 @@ FlameFrame tree_of(const Breakdown &layers, const std::string &title, bool of_li
 		const LayerKind kind = kind_of(row.layer, row.part, of_library);
 		const auto stacks = functions ? functions->stacks_of(row) : std::vector<Functions::Stack>();
 		if (!stacks.empty()) {
-			add_stacks(child_of(*frame, thread_of(row)), row, kind, stacks);
+			add_stacks(child_of(*frame, thread_of(row)), row, [&](const Functions::Stack &) { return kind; }, stacks);
 			continue;
 		}
 		FlameFrame &last = own_of(child_of(*frame, thread_of(row)));
@@ -134,6 +138,50 @@ FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::
 
 namespace {
 
+std::vector<ThreadRow> rows_of(const ThreadStacks &threads, FlameKind kind)
+{
+	return kind == FlameKind::OnCpu    ? threads.running()
+		   : kind == FlameKind::OffCpu ? threads.asleep()
+									   : threads.woken();
+}
+
+FlameFrame tree_of_threads(const std::vector<ThreadRow> &rows, const std::string &title, FlameKind kind,
+						   bool of_library)
+{
+	const LayerKind user = of_library ? LayerKind::Library : LayerKind::YourCode;
+	const auto kind_of_stack = [&](const Functions::Stack &stack) {
+		const bool in_kernel = kind == FlameKind::OffCpu || before_kernel(stack.functions) < stack.functions.size();
+		return kind == FlameKind::Wakeup ? LayerKind::Waking : in_kernel ? LayerKind::Kernel : user;
+	};
+	FlameFrame root{title};
+	for (const ThreadRow &row : rows)
+		add_stacks(child_of(root, frame_name(row.thread)), row, kind_of_stack,
+				   row.stacks.empty() ? std::vector<Functions::Stack>{{{kNotSampled}, 1}} : row.stacks);
+	return root;
+}
+
+} // namespace
+
+FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::string &only)
+{
+	FlameGraph graph{.cells = {}, .other = {}, .missing = {}, .kind = kind};
+	if (std::ranges::none_of(result.cells, [](const CellResult &cell) { return cell.threads.has_stacks(); }))
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--kind {}: the run has no stacks: `icepath run --stacks` takes them, in "
+								  "the seventh round of eight",
+								  kFlameKindNames[static_cast<size_t>(kind)]));
+	for (const CellResult &cell : result.cells) {
+		const std::string title = model::title(cell.cell);
+		const std::vector<ThreadRow> rows = rows_of(cell.threads, kind);
+		if (!rows.empty() && title.find(only) != std::string::npos)
+			graph.cells.push_back({frame_name(cell.cell.target), frame_name(model::variant(cell.cell)),
+								   tree_of_threads(rows, title, kind, cell.is_of_library())});
+	}
+	return graph;
+}
+
+namespace {
+
 void add_other(FlameFrame &now, const FlameFrame &before)
 {
 	if (before.children.empty() && before.kind) {
@@ -156,7 +204,7 @@ const FlameCell *same_cell(const FlameGraph &graph, const FlameCell &cell)
 
 FlameGraph compared(const FlameGraph &now, const FlameGraph &before, const std::string &name)
 {
-	FlameGraph both{{}, name, {}};
+	FlameGraph both{{}, name, {}, now.kind};
 	for (const FlameCell &cell : now.cells) {
 		const FlameCell *other = same_cell(before, cell);
 		if (!other) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The flame graph's data: latency on messages' paths as a tree, and as files of other tools.
+// The flame graphs' data: latency on messages' paths, or what threads do all the time, as a tree, and as files of other
+// tools.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,8 +13,14 @@
 
 namespace icepath::report {
 
-// Cell → layer → part → thread → functions, from the outermost one on, where they were sampled. Only the last frames of a stack have a time of their own; that of the others is the sum
-// of their children's.
+enum class FlameKind : uint8_t { Path, OnCpu, OffCpu, Wakeup };
+inline constexpr const char *kFlameKindNames[] = {"path", "oncpu", "offcpu", "wakeup"};
+// What the kind's files begin with.
+inline constexpr const char *kFlameFileNames[] = {"latency", "oncpu", "offcpu", "wakeup"};
+
+// Cell → layer → part → thread → functions, from the outermost one on, where they were sampled; of another kind than
+// Path cell → thread → functions. Only the last frames of a stack have a time of their own; that of the others is the
+// sum of their children's.
 struct FlameFrame {
 	std::string name;
 	std::optional<LayerKind> kind = {}; // of the last frame of a stack
@@ -37,6 +44,7 @@ struct FlameGraph {
 	std::vector<FlameCell> cells; // those with a complete path, in the order of the run
 	std::string other; // the run that it is compared with; empty: none
 	std::vector<std::string> missing; // titles of cells that only one of the two runs has
+	FlameKind kind = FlameKind::Path;
 };
 
 enum class FlameMessages : uint8_t { All, Typical, Tail };
@@ -47,6 +55,10 @@ enum class FlameFunctions : uint8_t { Hidden, Shown };
 // that have these.
 FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only,
 					   FlameFunctions functions = FlameFunctions::Hidden);
+
+// Of another kind than Path: thread_stacks.h. `result`: with Wanted::threads. Throws Failure(Usage) if the run has no
+// stacks.
+FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::string &only);
 
 // The frame for a function's own time, beside those of functions that it calls.
 inline constexpr const char *kItself = "(itself)";

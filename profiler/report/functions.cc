@@ -51,6 +51,13 @@ void mark_probes(std::vector<std::string> &functions)
 	}
 }
 
+void leave_out_probe(std::vector<std::string> &functions)
+{
+	while (!functions.empty() && (is_probe(functions.back()) || is_trampoline(functions.back()) ||
+								  functions.back() == kNamelessKernel)) // where BPF programs aren't told
+		functions.pop_back();
+}
+
 size_t before_kernel(const std::vector<std::string> &functions)
 {
 	// Of user code a file is named as well, or a kind of memory in brackets.

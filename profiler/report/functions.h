@@ -27,6 +27,9 @@ inline constexpr const char *kNotSampled = "[not sampled]";
 // Inserts kProbes where the stack enters a probe. `functions`: from the outermost one on.
 void mark_probes(std::vector<std::string> &functions);
 
+// Of a stack that a probe took: without the probe's own functions at its end. `functions`: from the outermost one on.
+void leave_out_probe(std::vector<std::string> &functions);
+
 // How many of a stack's functions come before the kernel's: all, if it has none of these. `functions`: from the outermost
 // one on.
 size_t before_kernel(const std::vector<std::string> &functions);

@@ -151,21 +151,48 @@ std::string write_html(const std::string &run)
 
 namespace {
 
+FlameGraph graph_of(const RunResult &result, const FlameWishes &wishes)
+{
+	if (wishes.kind != FlameKind::Path)
+		return thread_graph(result, wishes.kind, wishes.cell);
+	return flame_graph(result, wishes.tail ? FlameMessages::Tail : FlameMessages::All, wishes.cell,
+					   FlameFunctions::Shown);
+}
+
+RunResult result_for(const std::string &run, const FlameWishes &wishes)
+{
+	return analyse(run, {.tail = {}, .message = {}, .threads = wishes.kind != FlameKind::Path});
+}
+
 // `result` is `run`'s.
 FlameGraph wished_graph(const RunResult &result, const std::string &run, const FlameWishes &wishes)
 {
-	const FlameMessages which = wishes.tail ? FlameMessages::Tail : FlameMessages::All;
-	FlameGraph graph = flame_graph(result, which, wishes.cell, FlameFunctions::Shown);
+	FlameGraph graph = graph_of(result, wishes);
 	if (!wishes.other.empty())
-		graph = compared(graph, flame_graph(analyse(wishes.other), which, wishes.cell, FlameFunctions::Shown),
-						 wishes.other);
+		graph = compared(graph, graph_of(result_for(wishes.other, wishes), wishes), wishes.other);
 	if (graph.cells.empty() && (!wishes.cell.empty() || wishes.tail || !wishes.other.empty()))
 		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: no cell{}{} has a complete path{}: `icepath report -v {}` has their titles", run,
+					  fmt::format("{}: no cell{}{} has {}{}: `icepath report -v {}` has their titles", run,
 								  wishes.cell.empty() ? "" : fmt::format(" with \"{}\" in its title", wishes.cell),
 								  wishes.other.empty() ? "" : " that " + wishes.other + " has as well",
+								  wishes.kind == FlameKind::Path ? "a complete path" : "threads in that state",
 								  wishes.tail ? " in its tail" : "", run));
 	return graph;
+}
+
+std::string what_it_is(const FlameWishes &wishes)
+{
+	switch (wishes.kind) {
+	case FlameKind::Path:
+		break;
+	case FlameKind::OnCpu:
+		return "What threads run";
+	case FlameKind::OffCpu:
+		return "Where threads sleep";
+	case FlameKind::Wakeup:
+		return "Who wakes sleeping threads";
+	}
+	return wishes.tail ? "Where the latency of the slowest messages goes" : "Where the latency of messages goes";
 }
 
 } // namespace
@@ -173,21 +200,21 @@ FlameGraph wished_graph(const RunResult &result, const std::string &run, const F
 std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &directory,
 							 const OpenFolder &open)
 {
-	const RunResult result = analyse(run);
+	const RunResult result = result_for(run, wishes);
 	const FlameGraph graph = wished_graph(result, run, wishes);
 	const auto to = output_folder(run, directory, open);
-	write_file(to, "latency.folded", folded(graph));
+	const std::string name = kFlameFileNames[static_cast<size_t>(wishes.kind)];
+	write_file(to, name + ".folded", folded(graph));
 	const std::string title =
-		fmt::format("Where the latency of {} goes · {} · {}", wishes.tail ? "the slowest messages" : "messages",
-					result.head.command_line, result.head.started_utc);
-	return write_file(to, "latency.svg", flame_svg(graph, title));
+		fmt::format("{} · {} · {}", what_it_is(wishes), result.head.command_line, result.head.started_utc);
+	return write_file(to, name + ".svg", flame_svg(graph, title));
 }
 
 std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }
 
 std::string folded_of(const std::string &run, const FlameWishes &wishes)
 {
-	return folded(wished_graph(analyse(run), run, wishes));
+	return folded(wished_graph(result_for(run, wishes), run, wishes));
 }
 
 } // namespace icepath::report

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/report/aggregate.h"
+#include "profiler/report/flamegraph.h"
 #include "profiler/report/terminal.h"
 #include "profiler/report/written_file.h"
 
@@ -40,13 +41,14 @@ Report report_and_write(const std::string &run, const Style &style);
 std::string write_html(const std::string &run);
 
 struct FlameWishes {
+	FlameKind kind = FlameKind::Path;
 	std::string cell; // a part of its title; empty: every cell
-	bool tail = false; // only the slowest messages
+	bool tail = false; // only the slowest messages; of Path
 	std::string other; // a run to compare with; empty: none
 };
 
-// Writes latency.folded and latency.svg into `directory`, or into the run directory if that is empty. Returns the SVG's
-// path. Throws Failure(Usage) if nothing is left to show.
+// Writes folded stacks and an SVG (kFlameFileNames) into `directory`, or into the run directory if that is empty.
+// Returns the SVG's path. Throws Failure(Usage) if nothing is left to show.
 std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &directory,
 							 const OpenFolder &open = made_folder);
 

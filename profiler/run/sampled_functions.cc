@@ -115,6 +115,12 @@ void add_kernel_stack(const capture::NamedStack &stack, const capture::FunctionN
 	}
 }
 
+bool has_stack(const icepath_record &record)
+{
+	return record.type == ICEPATH_RECORD_SAMPLE || record.type == ICEPATH_RECORD_SLEEP_STACK ||
+		   record.type == ICEPATH_RECORD_WAKER_STACK;
+}
+
 } // namespace
 
 uint64_t sampling_period_ns(std::optional<double> rate_hz, uint64_t block_ns)
@@ -174,14 +180,15 @@ void SampledFunctions::name(model::Window &window)
 	const auto *stacks = reinterpret_cast<const capture::NamedStack *>(names + 1);
 	for (model::SlotCapture &slot : window.slots)
 		for (icepath_record &record : slot.records) {
-			if (record.type != ICEPATH_RECORD_SAMPLE)
+			if (!has_stack(record))
 				continue;
 			const uint32_t process = record.sample.tgid, number = std::exchange(record.sample.stack, 0);
 			const uint64_t address = std::exchange(record.sample.user_address, 0);
 			const bool in_kernel = address == 0;
 			if (in_kernel && (number == 0 || number > room_ || stacks[number - 1].depth == 0))
 				continue; // where isn't known
-			symbols::UserFrames frames = user_frames(process, number);
+			const bool of_kernel = in_kernel && (process == 0 || stacks[number - 1].of_interrupt != 0); // alone
+			symbols::UserFrames frames = of_kernel ? symbols::UserFrames{{}, true} : user_frames(process, number);
 			if (frames.addresses.empty() && !in_kernel)
 				frames.addresses = {address};
 			std::vector<uint32_t> functions; // from the outermost one on

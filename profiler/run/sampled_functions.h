@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Sampled blocks: how often they are sampled, and the names of the functions in which samples found workers.
+// Sampled blocks: how often they are sampled, and the names of the functions in which samples found workers, with which
+// workers went to sleep, and by which they were woken.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier's message is part of the reason why a program is missing.
+// The verifier's message is part of the reason why a program is missing. It removes what a run doesn't use.
+#include <bpf/bpf.h>
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
 #include <unistd.h>
 
+#include <string_view>
 #include <vector>
 
 #include "profiler/capture/bpf_object.h"
@@ -39,6 +41,27 @@ TEST(Verifier, ItsWordsAreInTheReason)
 	const std::string reason = why_not_loaded(spoilt.get(), candidate);
 	EXPECT_TRUE(reason.starts_with("loading: ")) << reason;
 	EXPECT_NE(reason.find("(verifier: "), std::string::npos) << reason;
+}
+
+// Of the program, as the kernel runs it.
+uint32_t code_bytes(std::string_view probe, uint32_t event_stacks)
+{
+	const Candidate candidate = kProbes[number_of(probe)].candidates[0];
+	const BpfObject bpf = open_bpf_object({candidate});
+	bpf->rodata->event_stack_room = event_stacks;
+	EXPECT_EQ(why_not_loaded(bpf.get(), candidate), "");
+	bpf_prog_info info{};
+	uint32_t size = sizeof info;
+	EXPECT_EQ(bpf_obj_get_info_by_fd(bpf_program__fd(program_of(bpf.get(), candidate)), &info, &size), 0);
+	return info.xlated_prog_len;
+}
+
+TEST(Verifier, RemovesWhatTakesStacksFromARunWithoutThem)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root to load BPF programs";
+	for (const char *probe : {"sched_switch", "sched_waking"})
+		EXPECT_LT(code_bytes(probe, 0) + 1000, code_bytes(probe, 1)) << probe;
 }
 
 } // namespace

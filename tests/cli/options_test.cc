@@ -385,6 +385,17 @@ TEST(CommandLine, ForcesATierOfProbes)
 	expect_refused({"doctor", "--tier", "tp"}, "--tier");
 }
 
+TEST(CommandLine, FlameGraphsAreOfAKind)
+{
+	using report::FlameKind;
+	EXPECT_EQ(std::get<FlamegraphOptions>(parsed({"flamegraph", "dir"})->command).wishes.kind, FlameKind::Path);
+	EXPECT_EQ(std::get<FlamegraphOptions>(parsed({"flamegraph", "dir", "--kind", "wakeup"})->command).wishes.kind,
+			  FlameKind::Wakeup);
+	EXPECT_EQ(std::get<ExportOptions>(parsed({"export", "dir", "--kind", "oncpu"})->command).kind, FlameKind::OnCpu);
+	expect_refused({"flamegraph", "dir", "--kind", "offcpu", "--tail"}, "--tail");
+	expect_refused({"flamegraph", "dir", "--kind", "sleep"}, "--kind");
+}
+
 TEST(CommandLine, RefusesWhatIsNoCommand)
 {
 	expect_refused({"fly"}, "fly");

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/rundir/container.h"
@@ -147,6 +149,115 @@ TEST_F(Stacks, AreExplained)
 	EXPECT_EQ(told.exit_code, 0) << told.err;
 	EXPECT_NE(told.out.find("sender.kernel"), std::string::npos) << told.out;
 	EXPECT_NE(told.out.find("in blocks with samples"), std::string::npos) << told.out;
+}
+
+// Of two processes that answer each other over a UNIX socket: each sleeps in its receiving call, until the other's
+// sending call wakes it.
+class SleepStacks : public Stacks {
+protected:
+	static void SetUpTestSuite()
+	{
+		if (geteuid() != 0)
+			return;
+		folder = new Folder;
+		outcome = run({icepath_program(), "run", "-q", "--stacks", "-t", "uds-stream", "-s", "64", "--patterns",
+					   "pingpong", "--between", "processes", "-d", "12", "-o", "out"},
+					  folder->path(), std::chrono::seconds(120));
+	}
+
+	// Its functions of each record of the type.
+	static std::vector<std::vector<std::string>> stacks_of(uint8_t type)
+	{
+		std::vector<std::vector<std::string>> all;
+		rundir::Reader reader(folder->path() / "out");
+		while (const auto read = reader.next())
+			for (const model::SlotCapture &slot : read->window->slots)
+				for (const icepath_record &record : slot.records) {
+					if (record.type != type)
+						continue;
+					std::vector<std::string> &names = all.emplace_back();
+					if (record.sample.stack != 0)
+						for (const uint32_t function : read->window->stacks.at(record.sample.stack - 1))
+							names.push_back(read->window->functions.at(function));
+				}
+		return all;
+	}
+	// How many have these functions, in this order.
+	static size_t with(const std::vector<std::vector<std::string>> &stacks, const std::vector<std::string> &wanted)
+	{
+		return static_cast<size_t>(std::ranges::count_if(stacks, [&](const std::vector<std::string> &stack) {
+			auto at = stack.begin();
+			return std::ranges::all_of(wanted, [&](const std::string &name) {
+				at = std::find(at, stack.end(), name);
+				return at != stack.end();
+			});
+		}));
+	}
+};
+
+TEST_F(SleepStacks, AreOfSomePeriodsOfSampledBlocks)
+{
+	rundir::Reader reader(folder->path() / "out");
+	size_t sleeps = 0, stacks = 0, unknown = 0;
+	while (const auto read = reader.next()) {
+		std::set<std::pair<uint32_t, uint64_t>> began, woken;
+		const auto each = [&](const auto &take) {
+			for (const model::SlotCapture &slot : read->window->slots)
+				std::ranges::for_each(slot.records, take);
+		};
+		each([&](const icepath_record &record) {
+			if (record.type != ICEPATH_RECORD_OFF_CPU || record.off.reason != ICEPATH_OFF_BLOCKED)
+				return;
+			began.emplace(record.tid, record.off.out_ns);
+			woken.emplace(record.tid, record.off.waking_ns);
+			sleeps += read->window->is_sampled();
+		});
+		each([&](const icepath_record &record) {
+			const bool slept = record.type == ICEPATH_RECORD_SLEEP_STACK;
+			if (!slept && record.type != ICEPATH_RECORD_WAKER_STACK)
+				return;
+			EXPECT_TRUE(read->window->is_sampled()) << "round " << read->window->round;
+			EXPECT_EQ(record.sample.user_address, 0u);
+			stacks += slept;
+			unknown += !(slept ? began : woken).contains({record.tid, record.end_ns});
+		});
+	}
+	EXPECT_GT(stacks, 50u);
+	EXPECT_NEAR(static_cast<double>(stacks), static_cast<double>(sleeps) / 8, static_cast<double>(sleeps) / 24);
+	EXPECT_LT(unknown, stacks / 10) << "of periods that a block's end cut off, and of wakings that ended none";
+}
+
+TEST_F(SleepStacks, HaveTheReceivingCall)
+{
+	const auto stacks = stacks_of(ICEPATH_RECORD_SLEEP_STACK);
+	EXPECT_GT(with(stacks, {"icepath-worker!main", "unix_stream_read_generic", "schedule"}), stacks.size() * 9 / 10)
+		<< "of " << stacks.size();
+	EXPECT_EQ(with(stacks, {"unix_stream_sendmsg", "schedule"}), 0u);
+}
+
+TEST_F(SleepStacks, HaveTheSendingCallOfTheWaker)
+{
+	const auto stacks = stacks_of(ICEPATH_RECORD_WAKER_STACK);
+	EXPECT_GT(with(stacks, {"icepath-worker!main", "unix_stream_sendmsg", "sock_def_readable", "try_to_wake_up"}),
+			  stacks.size() * 9 / 10)
+		<< "of " << stacks.size();
+}
+
+TEST_F(SleepStacks, AreFlameGraphs)
+{
+	const auto folded = [](const char *kind) {
+		const Outcome told = icepath({"flamegraph", "--kind", kind, "--folded", "out"});
+		EXPECT_EQ(told.exit_code, 0) << told.err;
+		EXPECT_EQ(told.out.find("bpf_"), std::string::npos) << kind << "\n" << told.out;
+		return told.out;
+	};
+	EXPECT_NE(folded("offcpu").find(";unix_stream_read_generic;"), std::string::npos);
+	const std::string wakers = folded("wakeup");
+	EXPECT_NE(wakers.find(";unix_stream_sendmsg;"), std::string::npos) << wakers;
+	EXPECT_NE(wakers.find(";initiator;responder;"), std::string::npos) << wakers;
+	const Outcome oncpu = icepath({"flamegraph", "--kind", "oncpu", "--folded", "out"});
+	EXPECT_NE(oncpu.out.find(";unix_stream_sendmsg;"), std::string::npos) << oncpu.out;
+	EXPECT_EQ(icepath({"flamegraph", "--kind", "offcpu", "--tail", "out"}).exit_code, 2);
 }
 
 } // namespace

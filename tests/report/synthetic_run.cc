@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 #include "profiler/model/cell_title.h"
 #include "profiler/rundir/container.h"
@@ -15,6 +16,15 @@ using model::Pattern;
 
 constexpr uint64_t kWarmUp = 2;
 constexpr std::array<uint64_t, 2> kSocketKeys = {11, 12};
+
+// Records are written when what they describe has ended.
+void number_records(model::SlotCapture &slot)
+{
+	std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
+	slot.position = 0;
+	for (icepath_record &record : slot.records)
+		record.seq = slot.position++;
+}
 
 class Maker {
 public:
@@ -45,12 +55,8 @@ public:
 			now_ = answered + 3000;
 		}
 		window_.finish.monotonic_ns = now_ + 10000;
-		// Records are written when what they describe has ended.
-		for (model::SlotCapture &slot : window_.slots) {
-			std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
-			for (icepath_record &record : slot.records)
-				record.seq = slot.position++;
-		}
+		for (model::SlotCapture &slot : window_.slots)
+			number_records(slot);
 	}
 
 	Block take()
@@ -162,15 +168,52 @@ Block with_samples(const Block &block, uint64_t one_in)
 		for (const model::RecvStamp &recv : flow.recvs)
 			add(1 - from, recv.recv_ns - 200, recv.recv_ns - 200, 4);
 	}
-	for (model::SlotCapture &slot : window->slots) {
-		std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
-		slot.position = 0;
-		for (icepath_record &record : slot.records)
-			record.seq = slot.position++;
-	}
+	for (model::SlotCapture &slot : window->slots)
+		number_records(slot);
 	Block sampled = block;
 	sampled.window = window;
 	return sampled;
+}
+
+Block with_sleep_stacks(const Block &block)
+{
+	const auto window = std::make_shared<model::Window>(*block.window);
+	const auto function = static_cast<uint32_t>(window->functions.size()),
+			   stack = static_cast<uint32_t>(window->stacks.size());
+	for (const char *name : {"app!main", "libc.so.6!recv", "unix_stream_read_generic", "schedule", "exc_page_fault",
+							 "libc.so.6!send", "sock_sendmsg", "try_to_wake_up", "bpf_trace_run4", "[kernel]"})
+		window->functions.emplace_back(name);
+	const auto add_stack = [&](std::initializer_list<uint32_t> functions) {
+		std::vector<uint32_t> &added = window->stacks.emplace_back();
+		for (const uint32_t one : functions)
+			added.push_back(function + one);
+	};
+	add_stack({0, 1, 2, 3, 8, 9});
+	add_stack({0, 4, 3, 8, 9});
+	add_stack({0, 5, 6, 7, 8});
+	for (model::SlotCapture &slot : window->slots) {
+		uint32_t sleeps = 0;
+		std::vector<icepath_record> added;
+		for (const icepath_record &off : slot.records) {
+			if (off.type != ICEPATH_RECORD_OFF_CPU)
+				continue;
+			icepath_record record = off;
+			std::memset(record.words, 0, sizeof record.words);
+			record.type = ICEPATH_RECORD_SLEEP_STACK;
+			record.end_ns = off.off.out_ns;
+			record.sample.stack = stack + (sleeps++ % 3 == 2 ? 2 : 1);
+			added.push_back(record);
+			record.type = ICEPATH_RECORD_WAKER_STACK;
+			record.end_ns = off.off.waking_ns;
+			record.sample.stack = stack + 3;
+			added.push_back(record);
+		}
+		slot.records.insert(slot.records.end(), added.begin(), added.end());
+		number_records(slot);
+	}
+	Block with_stacks = block;
+	with_stacks.window = window;
+	return with_stacks;
 }
 
 model::Head small_head()

@@ -38,6 +38,10 @@ model::Block make_block(const model::Cell &cell, const BlockPlan &plan);
 // off, so that unlock was found 1300 ns after it; and one 200 ns before its recv, in the receiver's user.
 model::Block with_samples(const model::Block &block, uint64_t one_in = 4);
 
+// A sampled block, with the stack of each sleep and of its waker: a receiver sleeps in unix_stream_read_generic or,
+// every third time, in a page fault; its waker is in sock_sendmsg. The probe's frames are at the stacks' ends.
+model::Block with_sleep_stacks(const model::Block &block);
+
 // Two cells of uds-stream, pingpong and oneway, with as many probed as unprobed blocks in ABBA order. The probed block
 // of round 6 of the pingpong cell has one answer that the hog delayed by 381 µs. A p99 takes five blocks, and so
 // kEnoughRounds.

@@ -186,6 +186,10 @@ for steps; do
 	witness) step witness gtest test_end_to_end 'Witness.*' ;;
 	middleware) step "threads and daemons" gtest test_end_to_end 'Middleware.MessagesAreFollowed*' ;;
 	capture) step capture gtest test_capture '*' ;;
+	stacks)
+		step "programs that take stacks" gtest test_capture 'Verifier.*'
+		step "whose stacks are told" gtest privilege_machine_test 'ToldStacks.*'
+		;;
 	watchpoints) step watchpoints gtest test_watchpoints '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
 	user-under-full) step "a user under --isolate full" user_under_full ;;

@@ -17,11 +17,11 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers renamed-function fentry kprobe under-fifo without-root'
+	steps='doctor capture-tiers stacks renamed-function fentry kprobe under-fifo without-root'
 	seconds=600 programs= ;;
 full)
 	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
-	steps='doctor doctor-tiers capture memory watchpoints renamed
+	steps='doctor doctor-tiers capture stacks memory watchpoints renamed
 fentry every-fentry
 kprobe every-kprobe
 tracepoint every-tracepoint
