@@ -151,8 +151,8 @@ TEST_F(Stacks, AreExplained)
 	EXPECT_NE(told.out.find("in blocks with samples"), std::string::npos) << told.out;
 }
 
-// Of two processes that answer each other over a UNIX socket: each sleeps in its receiving call, until the other's
-// sending call wakes it.
+// Of two processes that answer each other over pipes: each sleeps in its receiving call, until the other's sending call
+// wakes it. By UNIX sockets the other's receiving call would mostly wake it before (sock_wfree()).
 class SleepStacks : public Stacks {
 protected:
 	static void SetUpTestSuite()
@@ -160,8 +160,8 @@ protected:
 		if (geteuid() != 0)
 			return;
 		folder = new Folder;
-		outcome = run({icepath_program(), "run", "-q", "--stacks", "-t", "uds-stream", "-s", "64", "--patterns",
-					   "pingpong", "--between", "processes", "-d", "12", "-o", "out"},
+		outcome = run({icepath_program(), "run", "-q", "--stacks", "-t", "pipe", "-s", "64", "--patterns", "pingpong",
+					   "--between", "processes", "-d", "12", "-o", "out"},
 					  folder->path(), std::chrono::seconds(120));
 	}
 
@@ -230,16 +230,15 @@ TEST_F(SleepStacks, AreOfSomePeriodsOfSampledBlocks)
 TEST_F(SleepStacks, HaveTheReceivingCall)
 {
 	const auto stacks = stacks_of(ICEPATH_RECORD_SLEEP_STACK);
-	EXPECT_GT(with(stacks, {"icepath-worker!main", "unix_stream_read_generic", "schedule"}), stacks.size() * 9 / 10)
+	EXPECT_GT(with(stacks, {"icepath-worker!main", "vfs_read", "schedule"}), stacks.size() * 9 / 10)
 		<< "of " << stacks.size();
-	EXPECT_EQ(with(stacks, {"unix_stream_sendmsg", "schedule"}), 0u);
+	EXPECT_EQ(with(stacks, {"vfs_write", "schedule"}), 0u);
 }
 
 TEST_F(SleepStacks, HaveTheSendingCallOfTheWaker)
 {
 	const auto stacks = stacks_of(ICEPATH_RECORD_WAKER_STACK);
-	EXPECT_GT(with(stacks, {"icepath-worker!main", "unix_stream_sendmsg", "sock_def_readable", "try_to_wake_up"}),
-			  stacks.size() * 9 / 10)
+	EXPECT_GT(with(stacks, {"icepath-worker!main", "vfs_write", "try_to_wake_up"}), stacks.size() * 9 / 10)
 		<< "of " << stacks.size();
 }
 
@@ -251,12 +250,12 @@ TEST_F(SleepStacks, AreFlameGraphs)
 		EXPECT_EQ(told.out.find("bpf_"), std::string::npos) << kind << "\n" << told.out;
 		return told.out;
 	};
-	EXPECT_NE(folded("offcpu").find(";unix_stream_read_generic;"), std::string::npos);
+	EXPECT_NE(folded("offcpu").find(";vfs_read;"), std::string::npos);
 	const std::string wakers = folded("wakeup");
-	EXPECT_NE(wakers.find(";unix_stream_sendmsg;"), std::string::npos) << wakers;
+	EXPECT_NE(wakers.find(";vfs_write;"), std::string::npos) << wakers;
 	EXPECT_NE(wakers.find(";initiator;responder;"), std::string::npos) << wakers;
 	const Outcome oncpu = icepath({"flamegraph", "--kind", "oncpu", "--folded", "out"});
-	EXPECT_NE(oncpu.out.find(";unix_stream_sendmsg;"), std::string::npos) << oncpu.out;
+	EXPECT_NE(oncpu.out.find(";vfs_write;"), std::string::npos) << oncpu.out;
 	EXPECT_EQ(icepath({"flamegraph", "--kind", "offcpu", "--tail", "out"}).exit_code, 2);
 }
 
