@@ -6,7 +6,8 @@
     python3 tools/figures_in_docs.py --check    says which aren't those of the results
 
 A page in docs/ that links to results/NAME.txt has rows of its tables, indented by four columns: which rows, and in which order, the
-page decides; what stands in them comes from the file. A table of ways to receive (tools/ways_of_receiving.py) is there as a whole.
+page decides; what stands in them comes from the file. Tables of ways to receive and of libraries' threads (tools/ways_of_receiving.py,
+tools/library_threads.py) are there as a whole.
 Of the report's screen a page has cells below the headings of their groups, with their modes. A Markdown table whose first columns are
 `target` and `wait` has p50s below `64 B` or `64 KiB`, of pingpong, and below the `CPU` that follows the CPU time.
 Of a page's first table, and of results/report.txt for the README, there is a picture in docs/pictures/: a bar for each row, as long
@@ -22,7 +23,7 @@ import sys
 INDENT = "    "
 LINK = re.compile(r"\(\.\./results/([a-z0-9.-]+\.txt)\)")
 UNITS = {"B", "KiB", "MiB"}
-WAYS = "way of receiving"  # the first words of such a table
+WHOLE = ("way of receiving", "target and wait")  # the first words of tables that are there as a whole
 STYLES = "profiler/report/layer_style.h"
 SCREEN = "one way, µs "  # how the table of the report's screen begins
 WIDTH, LABEL, VALUE, ROW, BAR = 760, 230, 90, 20, 13  # pixels of a picture
@@ -58,7 +59,8 @@ class Results:
         self.name, self.rows, self.ways, self.legends, heading, way = os.path.basename(path), {}, {}, [], None, None
         text = read(path)
         self.screen = screen_of(text)
-        self.tables = {WAYS: table.group(0).splitlines() for table in re.finditer(rf"(?m)^{WAYS} .*\n(?:\S.*\n)*", text)}
+        self.tables = {words: table.group(0).splitlines() for words in WHOLE
+                       for table in re.finditer(rf"(?m)^{words} .*\n(?:\S.*\n)*", text)}
         for line in text.splitlines():
             if line.startswith("target "):
                 heading, legend = line.replace(" trip ", "  RTT "), []
@@ -150,8 +152,8 @@ class Page:
             return narrowed([rows[0][0], *(row[1] for row in rows)]), rows
         if lines[0].startswith(SCREEN):
             return self.screen(before, lines[1:]), None
-        if lines[0].startswith(WAYS):
-            return self.source(before, WAYS, "tables").tables[WAYS], None
+        if words := next((words for words in WHOLE if lines[0].startswith(words)), None):
+            return self.source(before, words, "tables").tables[words], None
         if is_legend(lines[0]):
             return self.legend, None
         if way_of(lines[0]):
@@ -163,18 +165,22 @@ class Page:
         return lines, None
 
     def screen(self, before, lines):
-        made, group = list(self.source(before, SCREEN, "screen").screen[SCREEN]), None
+        """The table of the report's screen; without its bars where a picture has the layers."""
+        source = self.source(before, SCREEN, "screen")
+        made, group = list(source.screen[SCREEN]), None
         for line in lines:
             if line.startswith("    "):
                 continue  # a mode comes with its cell
             if not line.startswith("  "):
                 group = line
             key = (group, cell_on_screen(line) if line.startswith("  ") else None)
-            source = self.source(before, key, "screen")
-            made += source.screen[key]
-        if not self.first_screen:
-            layers = os.path.join(self.folder, source.name.removesuffix(".txt") + ".json")
-            self.first_screen, self.layers = made, json.loads(read(layers)) if os.path.exists(layers) else None
+            made += source.screen.get(key) or sys.exit(f"{self.path}: results/{source.name} has no {key}")
+        path = os.path.join(self.folder, source.name.removesuffix(".txt") + ".json")
+        if os.path.exists(path):
+            bars = re.search(r" 0 +[\d,.]+ µs$", made[0]).start()
+            made = [line[:bars].rstrip() if line.startswith((SCREEN, "  ")) else line for line in made]
+            if not self.first_screen:
+                self.first_screen, self.layers = made, json.loads(read(path))
         return made
 
     def with_cells(self, text):
@@ -302,6 +308,8 @@ def picture_of_screen(lines, layers, title, palette):
             target, *named = name.split(" ")
             bar = layers[" ".join((target, size, pattern, *wait, *named))]
             p50 = line.strip().removeprefix(name).split()[0].lstrip("*")
+            if not bar or p50 == "–":
+                continue
             groups.setdefault(", ".join((*wait, size)), []).append((name, p50, bar, False))
     return picture(title, groups, layer_names(), palette)
 

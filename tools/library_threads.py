@@ -40,7 +40,7 @@ def row(words):
 def show(pairs, told, args):
     print(f"icepath {told['icepath']['version']} · {told['icepath']['started_utc']} · kernel {told['host']['kernel']}")
     print(f"{2 * len(pairs)} runs of {args.seconds:g} s in turn; p50 one way in µs; free / pinned: of neighbouring runs (smallest to largest)\n")
-    print(row(["target wait", "pinned", "free", "free / pinned"]))
+    print(row(["target and wait", "pinned", "free", "free / pinned"]))
     for cell in sorted(set.intersection(*(set(one) for pair in pairs for one in pair))):
         pinned, free = ([pair[at][cell] for pair in pairs] for at in (0, 1))
         ratios = [b / a for a, b in zip(pinned, free)]
