@@ -147,13 +147,13 @@ class Page:
 
     def block(self, before, lines):
         """The block as the results have it."""
+        if words := next((words for words in WHOLE if lines[0].startswith(words)), None):
+            return self.source(before, words, "tables").tables[words], None
         if lines[0].startswith("target "):
             rows = [self.row(before, line) for line in lines[1:]]
             return narrowed([rows[0][0], *(row[1] for row in rows)]), rows
         if lines[0].startswith(SCREEN):
             return self.screen(before, lines[1:]), None
-        if words := next((words for words in WHOLE if lines[0].startswith(words)), None):
-            return self.source(before, words, "tables").tables[words], None
         if is_legend(lines[0]):
             return self.legend, None
         if way_of(lines[0]):

@@ -270,7 +270,6 @@ void Service::share_memory(const OpenRequest &wish, std::vector<Fd> &received)
 	watchdog_ = std::make_unique<Watchdog>();
 	counters_ = std::make_unique<BlockCounters>();
 	prctl(PR_SET_NAME, text(wish.thread).c_str());
-	prctl(PR_SET_TIMERSLACK, 1);
 }
 
 void Service::connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
@@ -403,6 +402,7 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 
 template <class Loop> void Service::measure(const BlockRequest &block, BlockReply &answer, Loop loop)
 {
+	prctl(PR_SET_TIMERSLACK, 1); // only now: a library's threads, which are there by now, would have inherited it
 	const bool of_process = block.count_process != 0;
 	const rusage begin = usage_now(of_process);
 	counters_->start();

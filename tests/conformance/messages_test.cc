@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <set>
 
 #include "tests/conformance/targets.h"
@@ -94,6 +95,14 @@ void expect_no_message_before_it_was_sent(const Reply &to, const RecvStamp *recv
 	}
 }
 
+// Of the caller's user, or for root.
+uint64_t timer_slack_ns(uint32_t thread)
+{
+	uint64_t slack_ns = 0;
+	std::ifstream(fmt::format("/proc/{}/timerslack_ns", thread)) >> slack_ns;
+	return slack_ns;
+}
+
 // By callback, a thread of the library receives, and answers or sends the next message. All else is done by the side's
 // own thread, which is the main one of its process.
 void expect_threads(const Reply &reply, const SendStamp *sends, const RecvStamp *recvs, pid_t process, uint32_t side,
@@ -103,6 +112,9 @@ void expect_threads(const Reply &reply, const SendStamp *sends, const RecvStamp 
 	const auto expect = [&](uint32_t thread, bool by_library, const std::string &what) {
 		EXPECT_EQ(thread != own, by_library) << what;
 		EXPECT_EQ(access(fmt::format("/proc/{}/task/{}", process, thread).c_str(), F_OK), 0) << what;
+		if (by_library && geteuid() == 0) {
+			EXPECT_GT(timer_slack_ns(thread), 1u) << what << ": the side's own would make its timers more exact";
+		}
 	};
 	for (uint32_t i = 0; i < reply.block.sends; i++)
 		expect(thread_of(sends[i], own), how.is_by_callback() && !how.one_way && (side == 1 || i > 0),
