@@ -31,27 +31,36 @@ template <typename Test> CpuList lacking(const std::vector<const Cpu *> &cpus, T
 // "CPU 3", "CPUs 3-4".
 std::string named(const CpuList &cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + format_cpulist(cpus); }
 
-IsolationItem other_tasks(const std::vector<const Cpu *> &cpus)
+// What to boot with. One CPU has to stay with the machine.
+std::string boot_with(const std::string &parameter, const Machine &machine, CpuList cpus)
+{
+	if (cpus.size() < machine.online().size())
+		return fmt::format("boot with {}{}", parameter, format_cpulist(cpus));
+	if (cpus.size() == 1)
+		return "use a machine with another CPU, which stays with everything else";
+	cpus.erase(cpus.begin());
+	return fmt::format("boot with {0}{1}, and measure there alone (--cpus {2},{2})", parameter, format_cpulist(cpus),
+					   cpus.back());
+}
+
+IsolationItem other_tasks(const Machine &machine, const std::vector<const Cpu *> &cpus)
 {
 	const CpuList shared = lacking(cpus, [](const Cpu &cpu) { return cpu.isolated; });
 	if (shared.empty())
 		return {"other_tasks", true, "the kernel puts no other tasks on these CPUs", "", ""};
-	const std::string list = format_cpulist(shared);
-	return {
-		"other_tasks", false, "open to every task of this machine: " + named(shared),
-		"other tasks delay messages: runqueue and preempted, with the task's name",
-		fmt::format("boot with isolcpus=domain,managed_irq,{0}, or make an isolated cpuset partition of {0}", list)};
+	return {"other_tasks", false, "open to every task of this machine: " + named(shared),
+			"other tasks delay messages: runqueue and preempted, with the task's name",
+			boot_with("isolcpus=domain,managed_irq,", machine, shared) + ", or make an isolated cpuset partition"};
 }
 
-IsolationItem timer_tick(const std::vector<const Cpu *> &cpus)
+IsolationItem timer_tick(const Machine &machine, const std::vector<const Cpu *> &cpus)
 {
 	const CpuList ticking = lacking(cpus, [](const Cpu &cpu) { return cpu.nohz_full; });
 	if (ticking.empty())
 		return {"timer_tick", true, "nohz_full: no tick while one task runs", "", ""};
-	const std::string list = format_cpulist(ticking);
 	return {"timer_tick", false, "with the scheduler's tick: " + named(ticking),
 			"a busy CPU is interrupted at every tick: interrupt, with the timer's name",
-			fmt::format("boot with nohz_full={}", list)};
+			boot_with("nohz_full=", machine, ticking)};
 }
 
 IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> &cpus)
@@ -174,9 +183,9 @@ Isolation look_at_isolation(const Machine &machine, const Choice &choice, Level 
 	return {choice,
 			level,
 			steps,
-			{other_tasks(cpus), timer_tick(cpus), interrupts(machine, cpus), smt_sibling(machine, cpus),
-			 frequency(cpus), idle_states(cpus, steps), rt_throttling(machine), hypervisor(machine), clock(machine),
-			 housekeeping(choice)}};
+			{other_tasks(machine, cpus), timer_tick(machine, cpus), interrupts(machine, cpus),
+			 smt_sibling(machine, cpus), frequency(cpus), idle_states(cpus, steps), rt_throttling(machine),
+			 hypervisor(machine), clock(machine), housekeeping(choice)}};
 }
 
 } // namespace icepath::cpuset

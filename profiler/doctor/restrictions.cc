@@ -2,6 +2,7 @@
 #include "profiler/doctor/restrictions.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -70,7 +71,8 @@ Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions)
 	if (restrictions.has_filter)
 		return {"perhaps a filter of system calls (seccomp), as of a container",
 				"let the container have bpf(2) and perf_event_open(2)"};
-	return {"a security module of the kernel, or a missing capability", "sudo icepath doctor"};
+	return {"a security module of the kernel, or a missing capability",
+			geteuid() == 0 ? "look for the refusal in the kernel's log (dmesg)" : "sudo icepath doctor"};
 }
 
 Check lockdown_check(const Restrictions &restrictions)

@@ -14,12 +14,16 @@ double share(uint64_t ns, uint64_t of_ns)
 
 double taken(const CpuNoise &noise) { return share(noise.ns, noise.of_ns); }
 
-std::string percent_text(double share) { return fmt::format("{:.2g} %", share * 100); }
+std::string percent_text(double share)
+{
+	return share < 0.095 ? fmt::format("{:.2g} %", share * 100) : fmt::format("{:.0f} %", share * 100);
+}
 
 std::string gap_text(uint64_t ns)
 {
-	return ns < 1'000'000 ? fmt::format("{:.3g} µs", static_cast<double>(ns) / 1e3)
-						  : fmt::format("{:.3g} ms", static_cast<double>(ns) / 1e6);
+	return ns < 1'000'000     ? fmt::format("{:.3g} µs", static_cast<double>(ns) / 1e3)
+		   : ns < 999'500'000 ? fmt::format("{:.3g} ms", static_cast<double>(ns) / 1e6)
+							  : fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
 }
 
 Fitness for_ranks(const Quietness &seen, const Fitness &medians)

@@ -289,8 +289,9 @@ std::string rank_reading(const RunResult &result)
 			told_apart += pair.told_apart() ? 1 : 0;
 		}
 	return fmt::format(
-		"rank, × fastest: by ratios within rounds, of all messages but the fastest and slowest tenths{}; {} of {} "
-		"pairs are told apart, which is corrected for their number, as intervals aren't; 2–3: this run doesn't tell "
+		"rank, × fastest: by ratios within rounds, of geometric means of all messages but the fastest and slowest "
+		"tenths{}; {} of {} pairs are told apart, which is corrected for their number, as intervals aren't; 2–3: this "
+		"run doesn't tell "
 		"which of these places",
 		std::ranges::count_if(result.ranking, ranked) > 1 ? ", among cells of one pattern, wait, size and load" : "",
 		told_apart, pairs);
@@ -413,6 +414,8 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 					  "all of them in another mode, there is none"
 					: "% at: modes, with their shares") +
 			(std::ranges::any_of(cells, has_p50) ? " · *: of all modes" : ""));
+	if (has(layout, "rank") && !all && std::ranges::any_of(cells, has_p50))
+		add("× fastest: of geometric means");
 	if (has(layout, "rank") && (all || has_tie(result)))
 		add(all ? rank_reading(result) : "rank 2–3: not told which");
 	for (const auto &[head, meaning] :

@@ -222,8 +222,10 @@ void add_brief_report(Page &page, const RunResult &result)
 	add_taken_by(page, result);
 	add_trust(page, result);
 	add_fit_for(page, result, false);
-	page.line_with_command(pad_right("more", 10),
-						   {"icepath report -v RUN", "icepath explain RUN", "icepath flamegraph RUN"}, "");
+	std::vector<std::string> more = {"icepath report -v RUN", "icepath explain RUN", "icepath flamegraph RUN"};
+	if (std::ranges::any_of(result.cells, [](const CellResult &cell) { return cell.functions.samples() > 0; }))
+		more.insert(more.begin() + 1, "icepath explain --stacks RUN");
+	page.line_with_command(pad_right("more", 10), more, "");
 }
 
 void add_full_report(Page &page, const RunResult &result)

@@ -131,6 +131,13 @@ Interval widened(const Interval &interval, double below, double above)
 	return {std::max(0.0, interval.low - below), interval.high + above};
 }
 
+// A p99 isn't below the p50, so its interval doesn't begin before the p50's either.
+void begin_in_order(std::array<std::optional<Interval>, kReported.size()> &intervals)
+{
+	for (size_t q = 1; q < intervals.size() && intervals[q]; ++q)
+		intervals[q]->low = std::max(intervals[q]->low, intervals[q - 1]->low);
+}
+
 void add_what_is_off(Distribution &result, double off)
 {
 	result.off = off;
@@ -169,8 +176,10 @@ Distribution describe(const BlockValues &values, ClusteredBy clustered, double o
 		result.standard_deviation = pool.standard_deviation(as_measured);
 	if (result.percentiles[0])
 		result.median_deviation = pool.median_deviation(as_measured, *result.percentiles[0], 0);
-	if (enough_clusters)
+	if (enough_clusters) {
 		add_redrawn_intervals(result, pool, clusters, outside_p50);
+		begin_in_order(result.intervals);
+	}
 	add_what_is_off(result, pool.off());
 	return result;
 }

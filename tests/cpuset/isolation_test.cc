@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpuset/isolation.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -29,7 +30,25 @@ std::string found(const Isolation &isolation, const std::string &name)
 	return "";
 }
 
+std::string remedy(const Isolation &isolation, const std::string &name)
+{
+	return std::ranges::find(isolation.items, name, &IsolationItem::name)->remedy;
+}
+
 } // namespace
+
+TEST(IsolationReport, LeavesACpuToTheMachine)
+{
+	FakeMachine two, laptop, one;
+	make_virtual_machine(two);
+	make_laptop(laptop);
+	make_single(one);
+	EXPECT_EQ(remedy(look(two.read()), "timer_tick"), "boot with nohz_full=1, and measure there alone (--cpus 1,1)");
+	EXPECT_TRUE(remedy(look(two.read()), "other_tasks").starts_with("boot with isolcpus=domain,managed_irq,1, and"));
+	EXPECT_EQ(remedy(look(laptop.read()), "timer_tick"), "boot with nohz_full=1-2");
+	EXPECT_EQ(remedy(look(one.read()), "timer_tick"),
+			  "use a machine with another CPU, which stays with everything else");
+}
 
 TEST(IsolationReport, LaptopIsNoisy)
 {

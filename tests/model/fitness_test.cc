@@ -36,5 +36,12 @@ TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
 	EXPECT_NE(fitness(kSeen)[2].found.find("198 µs"), std::string::npos);
 }
 
+TEST(Fitness, IsToldInPlainNumbers)
+{
+	const auto told = fitness({{{0, 6'600'000'000, 10, 6'600'000'000, 6'550'000'000, {}, ""}}, {{61, 63}}, {}});
+	EXPECT_EQ(told[0].found, "others took 100 % of CPU 0's time in 6.6 s");
+	EXPECT_EQ(told[2].found, "100 % in gaps, the longest 6.55 s");
+}
+
 } // namespace
 } // namespace icepath::model

@@ -5,8 +5,9 @@
 bpftrace_stacks.py ICEPATH [ICEPATH_RUN_OPTION...]. Exit code 77: that can't be told here.
 
 bpftrace counts the kernel stacks of the workers' switches and wakings in the same run, of all blocks, by tracepoints and
-symbols of its own. The workers answer each other over a UNIX socket. Of each list the most frequent stack that passes
-through the socket must be the same, function by function, below what traces, and it must be most of that list in both.
+symbols of its own. The workers answer each other by datagrams of a UNIX socket, since over a stream reading wakes the
+peer as well. Of each list the most frequent stack that passes through the socket must be the same, function by function,
+below what traces, and it must be most of that list in both.
 """
 import collections
 import json
@@ -27,7 +28,7 @@ tracepoint:sched:sched_waking /(comm == "initiator" && args->comm == "responder"
 }
 """
 TRACING = re.compile(r"\[probes\]|bpf_|__bpf_|__traceiter_|perf_|__perf_|trace_|ftrace_")
-SOCKET = "unix_stream_"
+SOCKET = "unix_dgram_"
 LEAST = 0.8  # of a list, that is the compared stack
 
 
@@ -66,9 +67,9 @@ def compare(kind, ours, theirs):
     """Returns what contradicts."""
     most = []
     for name, stacks in (("icepath", ours), ("bpftrace", theirs)):
-        through = collections.Counter({stack: n for stack, n in stacks.items() if any(one.startswith(SOCKET) for one in stack)})
+        through = collections.Counter({stack: n for stack, n in stacks.items() if any(SOCKET in one for one in stack)})
         if not through:
-            return [f"{kind}: {name} has no stack through {SOCKET}..."]
+            return [f"{kind}: {name} has no stack through {SOCKET}"]
         stack, count = through.most_common(1)[0]
         print(f"{kind}: {name}: {count / through.total():.0%} of {through.total()}: {' > '.join(stack)}")
         if count < LEAST * through.total():
@@ -92,7 +93,7 @@ def main():
                 if process.poll() is not None or (os.path.exists(f"{folder}/out.json") and os.path.getsize(f"{folder}/out.json")):
                     break
                 time.sleep(0.1)
-            run = [icepath, "run", "-q", "--stacks", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "--between", "processes",
+            run = [icepath, "run", "-q", "--stacks", "-t", "uds-dgram", "-s", "64", "--patterns", "pingpong", "--between", "processes",
                    "-d", "12", "-o", f"{folder}/run", *options]
             ended = subprocess.run(run, stdout=subprocess.DEVNULL, check=False)
             process.send_signal(signal.SIGINT)

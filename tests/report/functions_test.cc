@@ -82,6 +82,7 @@ TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 	const CellResult &cell = result.cells[0];
 	EXPECT_EQ(cell.blocks_sampled, 3u);
 	EXPECT_EQ(cell.functions.samples(), 3 * 3 * kSampledMessages) << "warm-up has no paths";
+	EXPECT_NE(terminal_report(result, {}).find("icepath explain --stacks RUN"), std::string::npos);
 	const auto layers = sampled_layers(cell.layers, cell.functions);
 	const auto by_layer = cell.layers.by_layer();
 	ASSERT_EQ(layers.size(), 2u);

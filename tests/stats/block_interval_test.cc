@@ -195,6 +195,20 @@ TEST(BlockInterval, BlocksThatTellLittleGiveAWideInterval)
 		EXPECT_EQ(d.percentiles[q].has_value(), d.intervals[q].has_value());
 }
 
+// Of blocks whose slowest messages differ by far, while the others are alike.
+TEST(BlockInterval, NoneBeginsBeforeThatOfASmallerPercentile)
+{
+	Blocks blocks;
+	for (uint64_t block = 0; block < 5; ++block) {
+		blocks.emplace_back(1960, 1000 + block);
+		blocks.back().insert(blocks.back().end(), 40, block == 0 ? 1'000'000 : 1010);
+	}
+	const Distribution d = describe(blocks);
+	ASSERT_TRUE(d.intervals[2]) << "p99";
+	EXPECT_GT(d.intervals[2]->high, 2 * d.intervals[2]->low) << "it is wide";
+	EXPECT_GE(d.intervals[2]->low, d.intervals[0]->low);
+}
+
 TEST(BlockInterval, NothingIsOnlyCertainWhereAllBlocksSayIt)
 {
 	const std::vector<uint64_t> zeros(100, 0), some(100, 20);
