@@ -13,7 +13,7 @@ import ways_of_receiving
 
 def typical_layers(cell):
     times = {}
-    for layer in cell["typical_layers"]:
+    for layer in cell["typical_layers"] or []:  # null: of too few messages
         times[layer["layer"]] = times.get(layer["layer"], 0) + layer["mean_ns"]
     return {layer: round(ns) for layer, ns in times.items()}
 
