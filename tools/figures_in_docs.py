@@ -307,7 +307,7 @@ def picture_of_screen(lines, layers, title, palette):
             pattern, *wait, size = group.removesuffix(", CPUs kept awake").split(", ")
             target, *named = name.split(" ")
             bar = layers[" ".join((target, size, pattern, *wait, *named))]
-            p50 = line.strip().removeprefix(name).split()[0].lstrip("*")
+            p50 = re.match(r"\*?(\d{1,3}(?: \d{3})+|[\d.]+|–)", line.strip().removeprefix(name).strip())[1].replace(" ", "")
             if not bar or p50 == "–":
                 continue
             groups.setdefault(", ".join((*wait, size)), []).append((name, p50, bar, False))
