@@ -7,8 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "profiler/failure.h"
 
@@ -60,12 +62,16 @@ void SamplingTimers::close_all()
 
 void SamplingTimers::start(uint64_t period_ns)
 {
-	for (const int event : events_)
+	// Not at the same time on all CPUs: one that is held up with a lock would always be seen by others as their wait.
+	const timespec apart = {0, static_cast<long>(period_ns / std::max<size_t>(events_.size(), 1))};
+	for (const int event : events_) {
 		if (ioctl(event, PERF_EVENT_IOC_PERIOD, &period_ns) || ioctl(event, PERF_EVENT_IOC_ENABLE, 0)) {
 			const Failure failure = no_samples("a timer can't be started");
 			stop();
 			throw failure;
 		}
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &apart, nullptr);
+	}
 }
 
 void SamplingTimers::stop()

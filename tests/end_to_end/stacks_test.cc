@@ -122,6 +122,31 @@ TEST_F(Stacks, HaveCallersUpToAThreadsFirstFunction)
 	EXPECT_GT(sent_by_main, sending * 9 / 10) << "of " << sending;
 }
 
+// A sampled thread that holds a lock is held up by the sample: if another CPU were sampled then, it would mostly be found
+// waiting for that lock.
+TEST_F(Stacks, AreTakenAtAnotherTimeOnEachCpu)
+{
+	rundir::Reader reader(folder->path() / "out");
+	size_t windows = 0, apart = 0;
+	while (const auto read = reader.next()) {
+		const uint64_t period_ns = read->window->sample_period_ns;
+		std::map<uint16_t, uint64_t> phases; // by CPU
+		for (const model::SlotCapture &slot : read->window->slots)
+			for (const icepath_record &record : slot.records)
+				if (record.type == ICEPATH_RECORD_SAMPLE && record.sample.planned_ns != 0)
+					phases[record.cpu] = record.sample.planned_ns % period_ns;
+		if (phases.size() < 2)
+			continue;
+		const uint64_t one = phases.begin()->second, other = phases.rbegin()->second;
+		const uint64_t between = std::max(one, other) - std::min(one, other);
+		++windows;
+		apart += std::min(between, period_ns - between) > period_ns / 10;
+	}
+	if (windows == 0)
+		GTEST_SKIP() << "this kernel doesn't tell when a timer was to expire, or all ran on one CPU";
+	EXPECT_GT(apart, windows * 3 / 4) << "of " << windows;
+}
+
 TEST_F(Stacks, AddUpToTheirLayers)
 {
 	const Outcome told = icepath({"report", "--json", "out"});
