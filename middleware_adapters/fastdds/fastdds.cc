@@ -9,10 +9,10 @@
 //
 // A handler may write, as the library's own LatencyTest does. But its thread reads no acknowledgement meanwhile: a write
 // that waits for one, because the history is full, waits in vain until max_blocking_time (DataWriterHistory's
-// prepare_change()). Acknowledgements are requested every 20 ms, so a ping-pong that keeps all messages gets there. So a
-// side that answers in its handler keeps the last message, which is DDS's default and LatencyTest's choice: the new one
-// takes the place of the old one without waiting. A handler with another history, by --qos, may hang, and its block is
-// cancelled.
+// prepare_change()). Acknowledgements are requested every 20 ms, so a ping-pong that keeps all messages gets there, and by
+// epoll waits for some milliseconds. So a side that answers keeps the last message (with_history_of()), as LatencyTest does:
+// the new one takes the place of the old one without waiting. A handler with another history, by --qos, may hang, and
+// its block is cancelled.
 //
 // Within a process the library passes a message on by itself unless that is switched off, as it is for all targets but
 // fastdds/intraprocess: write() puts it into the reader's history and triggers the WaitSet. It would call a listener
@@ -137,7 +137,7 @@ struct icepath_endpoint : WindowedEnd {
 		: WindowedEnd(how, what), variant(variant_of(what)),
 		  setup{variant.way, how.payload_bytes,
 				has_window() ? static_cast<int>(window) + kBeyondWindow : queue_length(how, kQueued),
-				variant.rings || is_handled() ? &listener : nullptr, asked_by(how)},
+				variant.rings || is_handled() ? &listener : nullptr, has_window() ? how.qos : with_history_of(how)},
 		  handler(how.handler), handed(is_handled() ? how.payload_bytes : 0)
 	{}
 	~icepath_endpoint() override
@@ -162,15 +162,6 @@ struct icepath_endpoint : WindowedEnd {
 	void *out_loan = nullptr;
 	fast::LoanableSequence<uint8_t> in_loan;
 	fast::SampleInfoSeq in_infos;
-
-private:
-	icepath_qos asked_by(const icepath_open &how) const
-	{
-		icepath_qos qos = how.qos;
-		if (is_handled() && sends && receives && !value_of(qos, ICEPATH_QOS_HISTORY))
-			set_value(qos, ICEPATH_QOS_HISTORY, ICEPATH_KEEP_LAST); // it writes in the handler
-		return qos;
-	}
 };
 
 namespace {

@@ -76,6 +76,27 @@ TEST_P(QualityOfService, IsRefusedWhereItIsNot)
 	}
 }
 
+// DDS's ends keep all for whoever only sends, since icepath's messages aren't to be lost. A writer that keeps all waits for
+// acknowledgements now and then, which a ping-pong doesn't need.
+TEST_P(QualityOfService, OfDdsKeepsTheLastMessageWhereEachIsAnswered)
+{
+	const std::string name = GetParam().told.name;
+	if (!name.starts_with("fastdds/") && !name.starts_with("cyclonedds/"))
+		return;
+	if ((GetParam().told.qos & (1u << ICEPATH_QOS_HISTORY)) == 0)
+		return;
+	for (const bool one_way : {false, true}) {
+		PairPlan plan = plan_for(GetParam(), {});
+		plan.one_way = one_way;
+		WorkerPair pair(plan);
+		ASSERT_EQ(pair.open(), "");
+		for (const uint32_t side : {0u, 1u})
+			EXPECT_EQ(model::believable(pair.granted(side))[ICEPATH_QOS_HISTORY],
+					  std::optional<uint64_t>(one_way ? ICEPATH_KEEP_ALL : ICEPATH_KEEP_LAST))
+				<< "side " << side << (one_way ? ", one way" : "");
+	}
+}
+
 // As fast as possible: an end that keeps only the last message loses some, still ends its block, and gets others
 // complete.
 TEST_P(QualityOfService, LosesMessagesAndEndsItsBlock)
