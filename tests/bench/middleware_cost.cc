@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast icepath's cells of middleware are beside the libraries' own benchmarks: contest.h, own_benchmarks.h.
 //
-//   bench-middleware [--rounds N | --short] [--only LIBRARY,...] [--iceperf FOLDER] [--latency-test PROGRAM]
+//   bench-middleware [--rounds N | --short] [--only LIBRARY|TARGET,...] [--iceperf FOLDER] [--latency-test PROGRAM]
 //                    [--zenoh-examples FOLDER] [--cpus A,B] [--may-halt] [--json FILE]
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -25,7 +25,7 @@ constexpr double kAim = 1.05;
 
 struct Options {
 	uint32_t rounds = 20;
-	std::vector<std::string> only; // libraries; empty: all
+	std::vector<std::string> only; // libraries, or targets of theirs; empty: all
 	std::string iceperf; // folder; empty: it isn't compared with
 	std::string latency_test; // program; likewise
 	std::string zenoh_examples; // folder; likewise
@@ -96,8 +96,12 @@ void add_zenoh(std::vector<Contest> &all, const Place &place, const std::string 
 
 std::vector<Contest> contests(const Place &place, const Options &options)
 {
+	const auto is_of = [](const std::string &target, const std::string &library) {
+		return target == library || target.starts_with(library + "/");
+	};
 	const auto wanted = [&](const char *library) {
-		return options.only.empty() || std::ranges::find(options.only, library) != options.only.end();
+		return options.only.empty() ||
+			   std::ranges::any_of(options.only, [&](const std::string &one) { return is_of(one, library); });
 	};
 	std::vector<Contest> all;
 	if (wanted("cyclonedds"))
@@ -108,6 +112,11 @@ std::vector<Contest> contests(const Place &place, const Options &options)
 		add_fastdds(all, place, options.latency_test);
 	if (wanted("zenoh") && !options.zenoh_examples.empty())
 		add_zenoh(all, place, options.zenoh_examples);
+	if (!options.only.empty())
+		std::erase_if(all, [&](const Contest &contest) {
+			return std::ranges::none_of(options.only,
+										[&](const std::string &one) { return is_of(contest.target, one); });
+		});
 	if (all.empty())
 		throw Failure(ExitCode::Usage, "nothing to compare: iceoryx takes --iceperf, fastdds --latency-test, zenoh "
 									   "--zenoh-examples");
@@ -170,9 +179,9 @@ int main(int argc, char **argv)
 	bool is_short = false;
 	app.add_flag("--short", is_short, "one round, which shows that all of it runs and measures little")
 		->excludes(of_rounds);
-	app.add_option("--only", options.only, "libraries: cyclonedds, iceoryx, fastdds, zenoh")
-		->delimiter(',')
-		->check(CLI::IsMember({"cyclonedds", "iceoryx", "fastdds", "zenoh"}));
+	app.add_option("--only", options.only,
+				   "libraries (cyclonedds, iceoryx, fastdds, zenoh), or targets of theirs (fastdds/shm)")
+		->delimiter(',');
 	app.add_option("--iceperf", options.iceperf,
 				   "iceoryx's benchmark: the folder of iceperf-bench-leader and iceperf-bench-follower; not compared "
 				   "without it")
