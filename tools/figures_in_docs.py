@@ -26,6 +26,7 @@ UNITS = {"B", "KiB", "MiB"}
 WHOLE = ("way of receiving", "target and wait")  # the first words of tables that are there as a whole
 STYLES = "profiler/report/layer_style.h"
 SCREEN = "one way, µs "  # how the table of the report's screen begins
+GAP = "//"  # in a bar that is longer than the scale
 WIDTH, LABEL, VALUE, ROW, BAR = 760, 230, 90, 20, 13  # pixels of a picture
 
 
@@ -319,7 +320,6 @@ def picture_of_report(path, title, palette):
     legend = next(line for line in lines if line.startswith("█ "))
     begin = next(at for at, line in enumerate(lines) if line.startswith("one way, µs"))
     words, groups, heading, cell = words_of([legend]), {}, "", ""
-    words.pop(">", None)  # the bar goes on
     for line in lines[begin + 1:lines.index(legend)]:
         if not line.startswith("  "):
             heading = line
@@ -330,9 +330,9 @@ def picture_of_report(path, title, palette):
         else:
             name, p50 = re.match(r"  (\S.*?)  +\*?([\d.]+|–)", line).groups()
             cell = name
-        # A bar that is longer than the report's scale ends there, in the picture as well.
-        if bar := bar_of(line.rstrip(">"), words):
-            groups.setdefault(heading, []).append((name, p50, parts_of(bar, words), line.endswith(">")))
+        # A bar that is longer than the report's scale has a gap, and is as long as the scale, in the picture as well.
+        if bar := bar_of(line.replace(GAP, ""), words):
+            groups.setdefault(heading, []).append((name, p50, parts_of(bar, words), GAP in line))
     return picture(title, groups, words.values(), palette, float(re.search(r"([\d.]+) µs$", lines[begin])[1]))
 
 

@@ -346,12 +346,18 @@ private:
 
 } // namespace
 
-double CellResult::share_known() const
+namespace {
+
+double share_of(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 1; }
+
+} // namespace
+
+double CellResult::messages_known() const
 {
-	const auto share = [](double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 1; };
-	return std::min(share(static_cast<double>(complete()), static_cast<double>(probed)),
-					share(static_cast<double>(layers.total_ns()), probed_ns));
+	return share_of(static_cast<double>(complete()), static_cast<double>(probed));
 }
+
+double CellResult::time_known() const { return share_of(static_cast<double>(layers.total_ns()), probed_ns); }
 
 bool cpu_split_is_exact(const model::Head &head)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A run directory resolved: every number that a report shows. A pure function of the container.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -85,6 +86,7 @@ struct CellMode {
 	static constexpr uint64_t kLeastSeen = 50; // messages with a complete path
 	static constexpr size_t kLeastBlocksSeen = 5;
 	bool seen_with_probes() const; // enough of it for layers
+	bool tells_where() const { return seen_with_probes() && range.tells_where(); } // whose mean stands for all
 	bool changed_by_probes() const; // the interval of share_added excludes 0
 };
 
@@ -146,9 +148,11 @@ struct CellResult {
 	bool is_of_library() const { return cell.kind == model::kAdapter; } // whose code is the sender's and the receiver's
 	// The share of messages, or of their time, with a known path: the lesser of the two. The others aren't like them:
 	// most overlapped on their way through other threads, and so waited.
-	double share_known() const;
+	double share_known() const { return std::min(messages_known(), time_known()); }
+	double messages_known() const;
+	double time_known() const;
 	bool tells_where() const { return share_known() >= 0.9; } // enough that their mean stands for all
-	bool tells_typical() const { return tells_where() && typical && typical->tells_where(); }
+	bool tells_typical() const { return typical && typical->tells_where(); } // whatever time the others take
 };
 
 struct RunResult {

@@ -185,6 +185,13 @@ bool lies_between_modes(const CellResult &cell)
 	return of && !of->one();
 }
 
+std::string whole_p50_text(const CellResult &cell)
+{
+	if (lies_between_modes(cell))
+		return "–";
+	return (cell.modes.empty() ? "" : "*") + percentile_text(cell.latency, 0);
+}
+
 std::string p50_text(const CellResult &cell)
 {
 	const auto of = modes_of_p50(cell);
@@ -192,6 +199,11 @@ std::string p50_text(const CellResult &cell)
 		return "";
 	return of->one() ? fmt::format("the p50 lies in mode {}", of->first + 1)
 					 : fmt::format("the p50 lies between modes {} and {}", of->first + 1, of->last + 1);
+}
+
+bool probes_change_modes(const CellResult &cell)
+{
+	return std::ranges::any_of(cell.modes, &CellMode::changed_by_probes);
 }
 
 std::string probes_text(const CellResult &cell)

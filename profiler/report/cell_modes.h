@@ -60,8 +60,13 @@ std::optional<ModesOfP50> modes_of_p50(const CellResult &cell); // nothing witho
 // Whether another run may have its p50 in another mode: a p50 isn't shown then.
 bool lies_between_modes(const CellResult &cell);
 
+// "4.37 ±0.10"; of several modes "*4.37 ±0.10", or "–" where another run may have it in another one.
+std::string whole_p50_text(const CellResult &cell);
+
 // "the p50 lies in mode 1", "the p50 lies between modes 1 and 2"; empty without modes or without a p50.
 std::string p50_text(const CellResult &cell);
+// Whether slow messages without probes are of other modes than those with them.
+bool probes_change_modes(const CellResult &cell);
 // What probes change of the shares, and which modes aren't seen with them; empty if neither.
 std::string probes_text(const CellResult &cell);
 

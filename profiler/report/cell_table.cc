@@ -11,6 +11,7 @@
 #include "profiler/report/cell_modes.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/time_scale.h"
+#include "profiler/report/trust.h"
 #include "profiler/stats/far_tail.h"
 
 namespace icepath::report {
@@ -28,6 +29,7 @@ struct Column {
 	int dispensable = 0;
 	std::vector<std::string> cells = {};
 	std::vector<std::vector<std::string>> modes = {}; // of each cell, below its own text
+	bool is_doubtful = false; // this run isn't fit for it
 };
 
 std::string cpu_text(const CellResult &cell)
@@ -125,7 +127,8 @@ size_t width_of(const Column &column, const Page &page)
 
 std::string cell_text(const Column &column, const std::string &text, const Page &page)
 {
-	return pad_left(page.spelled(text), width_of(column, page));
+	const std::string padded = pad_left(page.spelled(text), width_of(column, page));
+	return column.is_doubtful && page.look().colour ? "\033[2m" + padded + "\033[0m" : padded;
 }
 
 // What a line has room for.
@@ -352,10 +355,12 @@ std::vector<Column> columns_of(const RunResult &result, const std::vector<const 
 	};
 	const bool answered = any([](const CellResult &cell) { return cell.cell.pattern == model::Pattern::ReqRep; });
 	const bool lost = any([](const CellResult &cell) { return cell.messages.lost > 0; });
-	Column p50{"p50"}, rank{"rank"}, to_fastest{"× fastest"}, p99{"p99", true, 1}, p99_9{"p99.9", true, 4},
-		round_trip{"RTT", answered, 3}, to_all{"to all", true, 3}, senders{"senders", true, 3},
-		pacing{"pacing", any(paces_badly), 5}, taken{"msg/s"}, cpu{"CPU", true, 2}, lost_messages{"lost", lost},
-		probes{"probes", false};
+	const bool is_doubtful = !unfit_for_tails(result).empty();
+	Column p50{"p50"}, rank{"rank"}, to_fastest{"× fastest"}, p99{is_doubtful ? "(p99)" : "p99", true, 1},
+		p99_9{is_doubtful ? "(p99.9)" : "p99.9", true, 4}, round_trip{"RTT", answered, 3}, to_all{"to all", true, 3},
+		senders{"senders", true, 3}, pacing{"pacing", any(paces_badly), 5}, taken{"msg/s"}, cpu{"CPU", true, 2},
+		lost_messages{"lost", lost}, probes{"probes", false};
+	p99.is_doubtful = p99_9.is_doubtful = is_doubtful;
 	const auto percentile = [&](const stats::Distribution &distribution, size_t which) {
 		return all ? percentile_text(distribution, which) : brief_percentile(distribution, which);
 	};
@@ -414,6 +419,9 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 					  "all of them in another mode, there is none"
 					: "% at: modes, with their shares") +
 			(std::ranges::any_of(cells, has_p50) ? " · *: of all modes" : ""));
+	if (has(layout, "(p99)"))
+		add(all ? "(p99): this run isn't fit for tails, see below: partly they are the machine's"
+				: "(p99): not fit for tails");
 	if (has(layout, "rank") && !all && std::ranges::any_of(cells, has_p50))
 		add("× fastest: of geometric means");
 	if (has(layout, "rank") && (all || has_tie(result)))
@@ -432,9 +440,10 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 		beside = std::max(beside, cell->capture.beside);
 	if (beside > 0 && all)
 		add(fmt::format("sparse: {} cells take turns within each period", beside + 1));
-	if (!std::ranges::all_of(cells, &CellResult::tells_where))
-		add("% known: of too few messages, or of too little of their time, the path is known for their mean to be that "
-			"of all");
+	if (std::ranges::any_of(cells, [](const auto *cell) { return cell->probed > 0 && !cell->tells_typical(); }))
+		add("% known: the path is known of only so many of the typical messages, too few for a bar");
+	if (std::ranges::any_of(cells, [](const auto *cell) { return cell->tells_typical() && !cell->tells_where(); }))
+		add("?: typical messages' paths are known, but not those of others that take much of the time");
 	if (std::ranges::any_of(cells,
 							[&](const auto *cell) { return cell->cell.idle_states != cells[0]->cell.idle_states; }))
 		add(all ? "CPUs kept awake, own idle states: their figures don't compare, as a message pays for waking an idle "

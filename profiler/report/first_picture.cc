@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "profiler/model/cell_title.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/layer_style.h"
 #include "profiler/report/markup.h"
 #include "profiler/report/quantity.h"
@@ -35,16 +36,52 @@ constexpr std::array<Panel, 2> kPanels = {{
 	 kLabel + kPanel + kValue + kApart},
 }};
 
-// Layers of some of a cell's messages, if enough of their paths are known to stand for all.
-bool tells(const Panel &panel, const CellResult &cell)
+// What a bar is of, and the mark beside it.
+struct Bar {
+	std::string of; // "tcp 64 B pingpong block, typical message (p40 to p60)"
+	const LatencyRange *range = nullptr; // with probes; nullptr: there are no such messages
+	bool tells = false; // enough of their paths are known to stand for all
+	const stats::Distribution *latency = nullptr; // without probes
+	bool of_library = false;
+	bool is_doubtful = false; // others of the cell's messages are too little known
+	double ns() const { return tells ? range->layers.mean_ns() : 0; }
+};
+
+// Of several modes none is typical: each has a bar instead.
+bool has_bar_of_cell(const CellResult &cell, const Panel &panel)
 {
-	const auto &range = cell.*panel.range;
-	return panel.range == &CellResult::typical ? cell.tells_typical() : range && range->tells_where();
+	return panel.range != &CellResult::typical || cell.modes.empty();
 }
 
-double length_of(const Panel &panel, const CellResult &cell)
+// Of its typical messages or its slow ones.
+Bar bar_of_cell(const CellResult &cell, const Panel &panel)
 {
-	return cell.*panel.range && tells(panel, cell) ? (cell.*panel.range)->layers.mean_ns() : 0;
+	const auto &range = cell.*panel.range;
+	const bool is_typical = panel.range == &CellResult::typical;
+	return {fmt::format("{}, {}", model::title(cell.cell), panel.what),
+			range ? &*range : nullptr,
+			is_typical ? cell.tells_typical() : range && range->tells_where(),
+			&cell.latency,
+			cell.is_of_library(),
+			is_typical && !cell.tells_where()};
+}
+
+std::string share_of_messages(const CellMode &mode) { return brief_share_text(mode.share) + " of messages"; }
+
+Bar bar_of_mode(const CellResult &cell, const CellMode &mode)
+{
+	return {fmt::format("{}, mode with {}", model::title(cell.cell), share_of_messages(mode)),
+			mode.seen_with_probes() ? &mode.range : nullptr, mode.tells_where(), &mode.latency, cell.is_of_library()};
+}
+
+std::vector<Bar> bars_in_panel(const CellResult &cell, const Panel &panel)
+{
+	std::vector<Bar> bars;
+	if (has_bar_of_cell(cell, panel))
+		return {bar_of_cell(cell, panel)};
+	for (const CellMode &mode : cell.modes)
+		bars.push_back(bar_of_mode(cell, mode));
+	return bars;
 }
 
 // What the axis shows at most, in nanoseconds.
@@ -52,12 +89,13 @@ double axis_end(const Panel &panel, const RunResult &result)
 {
 	std::vector<double> lengths;
 	double most = 0;
-	for (const CellResult &cell : result.cells) {
-		if (const double length = length_of(panel, cell); length > 0)
-			lengths.push_back(length);
-		if (const auto &percentile = cell.latency.percentiles[panel.percentile])
-			most = std::max(most, static_cast<double>(*percentile));
-	}
+	for (const CellResult &cell : result.cells)
+		for (const Bar &bar : bars_in_panel(cell, panel)) {
+			if (const double length = bar.ns(); length > 0)
+				lengths.push_back(length);
+			if (const auto &percentile = bar.latency->percentiles[panel.percentile])
+				most = std::max(most, static_cast<double>(*percentile));
+		}
 	if (lengths.empty())
 		return most;
 	std::ranges::sort(lengths);
@@ -65,15 +103,14 @@ double axis_end(const Panel &panel, const RunResult &result)
 }
 
 // "waking: 12.3 µs, of which wakeup 8.20, runqueue/idle_exit 4.10"
-std::string kind_tooltip(const CellResult &cell, const Panel &panel, LayerKind kind, double ns)
+std::string kind_tooltip(const Bar &bar, LayerKind kind, double ns)
 {
-	std::string text =
-		fmt::format("{}, {} · {}: {}", model::title(cell.cell), panel.what, style_of(kind).word, duration(ns));
+	std::string text = fmt::format("{} · {}: {}", bar.of, style_of(kind).word, duration(ns));
 	std::map<std::string, double> layers;
-	for (const LayerRow &row : (cell.*panel.range)->layers.rows())
-		if (kind_of(row.layer, row.part, cell.is_of_library()) == kind)
+	for (const LayerRow &row : bar.range->layers.rows())
+		if (kind_of(row.layer, row.part, bar.of_library) == kind)
 			layers[fmt::format("{}{}{}", model::name(row.layer), row.part == model::Part::None ? "" : "/",
-							   model::name(row.part))] += row.mean_ns;
+							   row.part == model::Part::None ? "" : model::name(row.part))] += row.mean_ns;
 	for (const auto &[layer, layer_ns] : layers)
 		text += fmt::format("\n{} {}", layer, duration(layer_ns));
 	return text;
@@ -96,6 +133,10 @@ public:
 			for (const size_t cell : group.cells) {
 				rows += row(cell, cells.labels[cell], y);
 				y += kCellRow;
+				for (const CellMode &mode : result_.cells[cell].modes) {
+					rows += mode_row(cell, mode, y);
+					y += kCellRow;
+				}
 			}
 		}
 		return fmt::format("<svg class=\"picture\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" "
@@ -123,35 +164,68 @@ private:
 		return text + "</g>\n";
 	}
 
+	static std::string begin_of_row(const std::string &classes, size_t index, const std::string &title,
+									const std::string &name, double x, double y)
+	{
+		return fmt::format("<g class=\"{}\" data-cell=\"{}\"><title>{}</title><rect class=\"back\" x=\"0\" "
+						   "y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/><text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>",
+						   classes, index, escaped(title), y, kPictureWidth, kCellRow - 2, x, y + 17,
+						   escaped(fitted(name, kLabel - x)));
+	}
+
+	static std::string value(size_t panel, const std::string &text, double y)
+	{
+		return fmt::format("<text class=\"value\" text-anchor=\"end\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>",
+						   value_end(panel), y + 17, escaped(text));
+	}
+
+	static std::string said(size_t panel, const std::string &text, double y)
+	{
+		return fmt::format("<text class=\"axis\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>", kPanels[panel].left + 6, y + 17,
+						   escaped(text));
+	}
+
 	std::string row(size_t index, const std::string &name, double y) const
 	{
 		const CellResult &cell = result_.cells[index];
-		std::string text =
-			fmt::format("<g class=\"row\" data-cell=\"{}\"><title>{}</title><rect class=\"back\" x=\"0\" y=\"{:.0f}\" "
-						"width=\"{:.0f}\" height=\"{:.0f}\"/><text x=\"8\" y=\"{:.0f}\">{}</text>",
-						index, escaped(model::title(cell.cell)), y, kPictureWidth, kCellRow - 2, y + 17,
-						escaped(fitted(name, kLabel - 8)));
+		const Bar slow = bar_of_cell(cell, kPanels[1]);
+		const std::string slow_text =
+			slow.tells ? (probes_change_modes(cell) ? "†" : "") + microseconds(slow.ns()) : "";
+		std::string text = begin_of_row("row", index, model::title(cell.cell), name, 8, y);
+		if (!cell.modes.empty())
+			text += said(0, fmt::format("{} modes:", cell.modes.size()), y);
 		for (size_t panel = 0; panel < kPanels.size(); ++panel)
-			text += drawn(cell, panel, y + 5) + mark(cell, panel, y + 2);
-		const double slow_ns = length_of(kPanels[1], cell);
-		for (const auto &[panel, value] : {std::pair<size_t, std::string>{0, percentile_text(cell.latency, 0)},
-										   {1, slow_ns > 0 ? microseconds(slow_ns) : ""}})
-			text += fmt::format("<text class=\"value\" text-anchor=\"end\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>",
-								value_end(panel), y + 17, escaped(value));
-		return text + "</g>\n";
+			if (has_bar_of_cell(cell, kPanels[panel]))
+				text += drawn(bar_of_cell(cell, kPanels[panel]), panel, y);
+		return text + value(0, whole_p50_text(cell), y) + value(1, slow_text, y) + "</g>\n";
 	}
 
-	std::string drawn(const CellResult &cell, size_t number, double y) const
+	std::string mode_row(size_t index, const CellMode &mode, double y) const
 	{
+		const CellResult &cell = result_.cells[index];
+		const std::string name = share_of_messages(mode);
+		std::string text =
+			begin_of_row("row mode", index, fmt::format("{}, {}", model::title(cell.cell), name), name, 24, y);
+		text += drawn(bar_of_mode(cell, mode), 0, y);
+		if (!mode.seen_with_probes())
+			text += said(0, "not seen with probes", y);
+		return text + value(0, percentile_text(mode.latency, 0), y) + "</g>\n";
+	}
+
+	std::string drawn(const Bar &bar, size_t panel, double y) const
+	{
+		return (bar.range ? pieces(bar, panel, y) : "") + mark(bar, panel, y + 2);
+	}
+
+	std::string pieces(const Bar &bar, size_t number, double y) const
+	{
+		if (!bar.tells)
+			return said(
+				number,
+				fmt::format("the path is known for {} of these messages only", percent(bar.range->share_known())), y);
 		const Panel &panel = kPanels[number];
-		const auto &range = cell.*panel.range;
-		if (!range)
-			return "";
-		if (!tells(panel, cell))
-			return fmt::format("<text class=\"axis\" x=\"{:.0f}\" y=\"{:.0f}\">the path is known for {} of these "
-							   "messages only</text>",
-							   panel.left + 6, y + 12, percent(range->share_known()));
-		const auto kinds = by_kind(range->layers.rows(), cell.is_of_library());
+		const double top = y + 5;
+		const auto kinds = by_kind(bar.range->layers.rows(), bar.of_library);
 		const double whole = std::accumulate(kinds.begin(), kinds.end(), 0.0), most = most_ns_[number];
 		const double shrunk = whole > most * (1 + 1e-9) ? most / whole : 1;
 		std::string text;
@@ -162,33 +236,38 @@ private:
 				text +=
 					fmt::format("<rect class=\"kind-{}\" data-panel=\"{}\" x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" "
 								"height=\"{:.0f}\"><title>{}</title></rect>",
-								i, number, left, y, right - left, kBarHeight,
-								escaped(kind_tooltip(cell, panel, static_cast<LayerKind>(i), kinds[i])));
+								i, number, left, top, right - left, kBarHeight,
+								escaped(kind_tooltip(bar, static_cast<LayerKind>(i), kinds[i])));
 			from += kinds[i];
 		}
+		if (bar.is_doubtful)
+			text += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\">?</text>", x_of(number, from * shrunk) + 4, y + 17);
 		if (shrunk < 1)
 			text +=
 				fmt::format("<path class=\"cut\" d=\"M{:.0f} {:.0f}l-6 {:.0f}h5l6 -{:.0f}z\"><title>longer than the "
 							"axis: {}</title></path>",
-							panel.left + kPanel - 14, y - 1, kBarHeight + 2, kBarHeight + 2, duration(whole));
+							panel.left + kPanel - 14, top - 1, kBarHeight + 2, kBarHeight + 2, duration(whole));
 		return text;
 	}
 
-	// A percentile without probes, with its interval.
-	std::string mark(const CellResult &cell, size_t panel, double y) const
+	// A percentile without probes, with its interval; an arrow if it is beyond the axis.
+	std::string mark(const Bar &bar, size_t panel, double y) const
 	{
 		const size_t which = kPanels[panel].percentile;
-		const auto &value = cell.latency.percentiles[which];
-		const auto &interval = cell.latency.intervals[which];
-		if (!value || static_cast<double>(*value) > most_ns_[panel])
+		const auto &value = bar.latency->percentiles[which];
+		const auto &interval = bar.latency->intervals[which];
+		if (!value)
 			return "";
-		std::string text =
-			fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.0f}v20\"/>", x_of(panel, static_cast<double>(*value)), y);
-		if (interval)
+		const auto ns = static_cast<double>(*value);
+		std::string text = ns > most_ns_[panel]
+							   ? fmt::format("<path class=\"mark\" d=\"M{:.0f} {:.0f}l6 5l-6 5\"/>",
+											 kPanels[panel].left + kPanel + 2, y + 5)
+							   : fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.0f}v20\"/>", x_of(panel, ns), y);
+		if (interval && ns <= most_ns_[panel])
 			text += fmt::format("<path class=\"mark thin\" d=\"M{:.1f} {:.0f}H{:.1f}\"/>", x_of(panel, interval->low),
 								y, x_of(panel, interval->high));
 		return fmt::format("<g><title>{}: {} µs without probes</title>{}</g>", which == 0 ? "p50" : "p99",
-						   escaped(percentile_text(cell.latency, which)), text);
+						   escaped(percentile_text(*bar.latency, which)), text);
 	}
 
 	const RunResult &result_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The first picture of report.html: each cell's typical message and its slow ones as bars on one axis in µs, divided by
-// kinds of time.
+// The first picture of report.html: each cell's typical message, or each of its modes, and its slow messages as bars on
+// one axis in µs, divided by kinds of time.
 #include <string>
 
 #include "profiler/report/aggregate.h"

@@ -7,6 +7,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/report/browser/bundles.h"
 #include "profiler/report/cell_groups.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/first_picture.h"
 #include "profiler/report/layer_style.h"
 #include "profiler/report/markup.h"
@@ -15,6 +16,7 @@
 #include "profiler/report/quantity.h"
 #include "profiler/report/tail.h"
 #include "profiler/report/terminal.h"
+#include "profiler/report/trust.h"
 #include "profiler/report/verdict.h"
 
 namespace icepath::report {
@@ -55,17 +57,35 @@ std::string verdict_section(const RunResult &result)
 		   (says.empty() ? "" : "<p id=\"verdict\">" + escaped(says) + "</p>\n");
 }
 
+// Empty if it is fit.
+std::string unfit_text(const RunResult &result)
+{
+	const std::string found = unfit_for_tails(result);
+	return found.empty() ? "" : fmt::format("This run isn't fit for tails ({}): partly they are the machine's.", found);
+}
+
+bool is_of_several_modes(const CellResult &cell) { return !cell.modes.empty(); }
+
 std::string picture_section(const RunResult &result, const GroupedCells &cells)
 {
+	std::string reading =
+		"Left: a typical message, the mean over those from p40 to p60. Right: a slow one, the mean over the "
+		"slowest 1 %; its axis is another. Both with probes. Lines: p50 and p99 without probes, with their 95 % "
+		"intervals; an arrow if they are beyond the axis. A bar with a gap is longer than its axis: its colours "
+		"are in proportion. ";
+	if (std::ranges::any_of(result.cells, is_of_several_modes))
+		reading +=
+			"Where messages have several modes, none is typical: each mode has a bar, the mean over its messages "
+			"with probes, and its share of messages without them. *: p50 of all modes; –: another run may have it "
+			"in another mode. ";
+	if (std::ranges::any_of(result.cells, probes_change_modes))
+		reading += "†: probes change these shares, so slow messages without probes are others. ";
+	if (std::ranges::any_of(result.cells, [](const CellResult &cell) { return cell.typical && !cell.tells_where(); }))
+		reading += "?: typical messages' paths are known, but not those of others that take much of the time. ";
+	reading += escaped(unfit_text(result));
 	return section("picture", "Where the time of a message goes",
 				   legend_of_kinds(result) + "<div class=\"wide\">" + first_picture(result, cells) +
-					   "</div>\n<p class=\"reading\">Left: a typical message, the mean over those from p40 to p60. "
-					   "Right: a slow one, "
-					   "the mean over the slowest 1 %; its axis is another. Both with probes. Lines: p50 and p99 "
-					   "without probes, with "
-					   "their 95 % intervals. A bar with a gap is longer than its axis: its colours are in proportion, "
-					   "and the number "
-					   "beside it is its length.</p>\n");
+					   "</div>\n<p class=\"reading\">" + reading + "</p>\n");
 }
 
 std::string curve_section(const GroupedCells &cells)
@@ -114,15 +134,20 @@ std::string ratio_with_interval(const Ranked &of)
 	return fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
 }
 
-std::string cell_row(const RunResult &result, const std::string &label, size_t index)
+std::string tail_cell(const CellResult &cell, size_t percentile, bool is_doubtful)
+{
+	return fmt::format("<td{}>{}</td>", is_doubtful ? " class=\"doubtful\"" : "",
+					   escaped(percentile_text(cell.latency, percentile)));
+}
+
+std::string cell_row(const RunResult &result, const std::string &label, size_t index, bool is_doubtful)
 {
 	const CellResult &one = result.cells[index];
 	const auto &cpu = one.cpu_per_message;
 	const Ranked of = ranked(result, index);
 	return fmt::format("<tr data-cell=\"{}\" tabindex=\"0\"><th scope=\"row\">{}</th>", index, escaped(label)) +
 		   data_cell(of.cell ? rank_range(of.cell->rank) : "–") + data_cell(ratio_with_interval(of)) +
-		   data_cell((one.modes.empty() ? "" : "*") + percentile_text(one.latency, 0)) +
-		   data_cell(percentile_text(one.latency, 2)) + data_cell(percentile_text(one.latency, 3)) +
+		   data_cell(whole_p50_text(one)) + tail_cell(one, 2, is_doubtful) + tail_cell(one, 3, is_doubtful) +
 		   data_cell(percentile_text(one.round_trip, 0)) +
 		   data_cell(cpu ? microseconds((*cpu)[0].total_ns() + (*cpu)[1].total_ns()) : "–") +
 		   data_cell(count(one.latency.count)) + data_cell(count(one.messages.lost)) +
@@ -131,24 +156,25 @@ std::string cell_row(const RunResult &result, const std::string &label, size_t i
 
 std::string cell_section(const RunResult &result, const GroupedCells &cells)
 {
+	const std::string unfit = unfit_text(result);
 	std::string rows;
 	for (const CellGroup &group : cells.groups) {
 		rows += fmt::format("<tr class=\"group\"><th colspan=\"11\">{}</th></tr>\n", escaped(group.heading));
 		for (const size_t index : group.cells)
-			rows += cell_row(result, cells.labels[index], index);
+			rows += cell_row(result, cells.labels[index], index, !unfit.empty());
 	}
 	return section(
 		"cells", "Cells",
-		"<div class=\"wide\"><table><thead><tr><th>target</th><th>rank</th><th>× fastest</th><th>p50</th>"
-		"<th>p99</th><th>p99.9</th><th>round trip</th><th>CPU</th><th>messages</th><th>lost</th>"
-		"<th>probes</th></tr></thead><tbody>\n" +
+		"<div class=\"wide\"><table><thead><tr><th>target</th><th>rank</th><th>× fastest</th><th>p50</th>" +
+			std::string(unfit.empty() ? "<th>p99</th><th>p99.9</th>" : "<th>(p99)</th><th>(p99.9)</th>") +
+			"<th>round trip</th><th>CPU</th><th>messages</th><th>lost</th><th>probes</th></tr></thead><tbody>\n" +
 			rows +
 			"</tbody></table></div>\n<p class=\"reading\">One-way latency in µs, ± half of its 95 % interval. "
 			"Rank, × fastest [95 % interval]: by ratios within rounds, of all messages but each block's fastest and "
-			"slowest tenth; 2–3: this run doesn't tell which of these places. *: the messages have several modes, "
-			"which the notices list. CPU: µs of both sides "
-			"per message. Probes: what they added to the "
-			"p50.</p>\n");
+			"slowest tenth; 2–3: this run doesn't tell which of these places. *: p50 of several modes; –: another run "
+			"may have it in another mode; the picture has each. CPU: µs of both sides per message. Probes: what they "
+			"added to the p50. " +
+			escaped(unfit) + "</p>\n");
 }
 
 // "79 % of what they take longer is waiting for a CPU; 91 % of it all has a cause with a name, first of all kworker/1:2"

@@ -117,7 +117,7 @@ void add_quiet(Page &page, const model::Head &head)
 				text += fmt::format("; before it was isolated {}", noise_text(before));
 	}
 	if (!text.empty())
-		page.paragraph("quiet", text);
+		page.paragraph("quiet", "before the first block: " + text);
 }
 
 void add_interference(Page &page, const std::vector<model::CpuNoise> &interference)

@@ -225,6 +225,8 @@ void add_brief_report(Page &page, const RunResult &result)
 	std::vector<std::string> more = {"icepath report -v RUN", "icepath explain RUN", "icepath flamegraph RUN"};
 	if (std::ranges::any_of(result.cells, [](const CellResult &cell) { return cell.functions.samples() > 0; }))
 		more.insert(more.begin() + 1, "icepath explain --stacks RUN");
+	if (std::ranges::any_of(result.cells, [](const CellResult &cell) { return !cell.modes.empty(); }))
+		more.insert(more.begin() + 1, "icepath explain --modes RUN");
 	page.line_with_command(pad_right("more", 10), more, "");
 }
 

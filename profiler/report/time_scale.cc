@@ -11,25 +11,22 @@
 namespace icepath::report {
 namespace {
 
-constexpr const char *kCut = ">";
+constexpr const char *kGap = "//", *kDoubt = "?";
 
 bool has_bar(const CellResult &cell)
 {
 	return cell.tells_typical() && cell.latency.percentiles[0] && cell.modes.empty();
 }
 
-bool has_bar(const CellMode &mode)
-{
-	return mode.seen_with_probes() && mode.range.tells_where() && mode.latency.percentiles[0];
-}
+bool has_bar(const CellMode &mode) { return mode.tells_where() && mode.latency.percentiles[0]; }
 
 std::string unknown_text(const CellResult &cell)
 {
-	if (cell.probed == 0 || cell.tells_typical())
+	if (cell.probed == 0)
 		return "";
 	if (cell.tells_where() && !cell.typical)
 		return "–";
-	const double share = cell.tells_where() ? cell.typical->share_known() : cell.share_known();
+	const double share = cell.typical ? cell.typical->share_known() : cell.share_known();
 	return fmt::format("{:.0f} % known", std::floor(share * 100));
 }
 
@@ -86,7 +83,8 @@ std::string TimeScale::bar(const CellResult &cell, const Look &look)
 {
 	if (!has_bar(cell) || end_ns_ == 0)
 		return pad_right(cell.modes.empty() ? unknown_text(cell) : "", width_);
-	return bar_of(*cell.latency.percentiles[0], cell.typical->layers, cell.is_of_library(), look);
+	return bar_of(*cell.latency.percentiles[0], cell.typical->layers, cell.is_of_library(), look,
+				  cell.tells_where() ? "" : kDoubt);
 }
 
 std::string TimeScale::bar(const CellMode &mode, bool of_library, const Look &look)
@@ -95,27 +93,34 @@ std::string TimeScale::bar(const CellMode &mode, bool of_library, const Look &lo
 		return pad_right(mode.seen_with_probes() ? fmt::format("{:.0f} % known", 100 * mode.range.share_known())
 												 : "not seen with probes",
 						 width_);
-	return bar_of(*mode.latency.percentiles[0], mode.range.layers, of_library, look);
+	return bar_of(*mode.latency.percentiles[0], mode.range.layers, of_library, look, "");
 }
 
-std::string TimeScale::bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look)
+std::string TimeScale::bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look,
+							  const std::string &mark)
 {
 	constexpr double kPicoseconds = 1e3;
 	const auto p50 = static_cast<double>(p50_ns);
-	const bool cut = p50 > end_ns_;
+	const bool too_long = p50 > end_ns_;
+	const size_t gap = too_long ? columns(kGap) : 0;
 	const auto exact = static_cast<size_t>(std::lround(p50 / end_ns_ * static_cast<double>(width_)));
-	const size_t length = std::clamp<size_t>(exact, 1, cut ? width_ - 1 : width_);
+	const size_t length = std::clamp<size_t>(exact, 1, width_ - gap - mark.size());
 	std::vector<uint64_t> weights;
 	for (const double mean_ns : by_kind(layers.rows(), of_library))
 		weights.push_back(static_cast<uint64_t>(std::llround(mean_ns * kPicoseconds)));
 	const auto parts = apportion(weights, length);
+	const auto longest = static_cast<size_t>(std::ranges::max_element(parts) - parts.begin());
 	std::string text;
 	for (size_t i = 0; i < parts.size(); ++i) {
+		const auto kind = static_cast<LayerKind>(i);
+		const uint64_t before = too_long && i == longest ? parts[i] / 2 : parts[i];
 		shown_[i] = shown_[i] || parts[i] > 0;
-		text += kind_symbol(static_cast<LayerKind>(i), parts[i], look);
+		text += kind_symbol(kind, before, look);
+		if (too_long && i == longest)
+			text += kGap + kind_symbol(kind, parts[i] - before, look);
 	}
-	cut_ = cut_ || cut;
-	return text + (cut ? kCut : "") + std::string(width_ - length - (cut ? 1 : 0), ' ');
+	has_gap_ = has_gap_ || too_long;
+	return text + pad_right(mark, width_ - length - gap);
 }
 
 std::vector<std::string> TimeScale::legend(const Look &look) const
@@ -131,8 +136,8 @@ std::vector<std::string> TimeScale::legend(const Look &look) const
 		else
 			same->second += fmt::format(" or {}", style.word);
 	}
-	if (cut_)
-		entries.emplace_back(kCut, "longer than the scale");
+	if (has_gap_)
+		entries.emplace_back(kGap, "not to scale");
 	std::vector<std::string> texts;
 	for (const auto &[symbol, words] : entries)
 		texts.push_back(symbol + " " + words);

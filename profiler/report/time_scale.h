@@ -14,30 +14,32 @@ namespace icepath::report {
 
 class TimeScale {
 public:
-	// Long enough for the p50s that are at most kFar times their median. Longer bars are cut. `width`: columns.
+	// Long enough for the p50s that are at most kFar times their median. A longer bar is as long as the scale, in
+	// proportion, with a gap. `width`: columns.
 	TimeScale(const std::vector<const CellResult *> &cells, size_t width);
 
 	// "0         15        30        45      60 µs", `width` columns; spaces without any bar.
 	std::string axis() const;
 
-	// `width` columns. "12 % known" where too few messages, or too little of their time, have a known path; nothing
-	// where none was looked at.
+	// `width` columns. "12 % known" where too few typical messages have a known path; a bar with "?" where too few of
+	// all, or too little of their time; nothing where none was looked at.
 	std::string bar(const CellResult &cell, const Look &look);
 	// As long as the mode's p50, divided as the time of its messages is. A cell with modes has no bar of its own.
 	std::string bar(const CellMode &mode, bool of_library, const Look &look);
 
-	// The kinds that bars have shown so far: "█ your code  ▓ kernel", and a bar that was cut.
+	// The kinds that bars have shown so far: "█ your code  ▓ kernel", and the gap.
 	std::vector<std::string> legend(const Look &look) const;
 
 	double end_ns() const { return end_ns_; }
 
 private:
-	std::string bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look);
+	std::string bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look,
+					   const std::string &mark);
 
 	const size_t width_;
 	double end_ns_ = 0;
 	std::array<bool, kLayerKinds> shown_{};
-	bool cut_ = false;
+	bool has_gap_ = false;
 };
 
 inline constexpr double kFar = 4;

@@ -20,9 +20,22 @@ namespace icepath::report {
 namespace {
 
 constexpr double kWide = 0.1; // half of a p50's interval, as a share of it
-constexpr double kMostlyComplete = 0.999, kMostOfTail = 0.9;
+constexpr double kMostlyComplete = 0.999, kMostOfCell = 0.99, kMostOfTail = 0.9;
 constexpr const char *kFullReport = "icepath report -v RUN";
 constexpr const char *kDoctor = "icepath doctor";
+
+// "tcp 64 B", and the pattern and the wait where the run has several of them.
+std::string brief_title(const RunResult &result, const model::Cell &cell)
+{
+	std::string title = fmt::format("{} {}", cell.target, model::payload_text(cell.payload_bytes));
+	const auto add_where_several = [&](auto of) {
+		if (std::ranges::any_of(result.cells, [&](const CellResult &other) { return other.cell.*of != cell.*of; }))
+			title += fmt::format(" {}", model::name(cell.*of));
+	};
+	add_where_several(&model::Cell::pattern);
+	add_where_several(&model::Cell::wait);
+	return title;
+}
 
 std::string cells_text(size_t cells) { return fmt::format("{} cell{}", cells, cells == 1 ? "" : "s"); }
 
@@ -167,8 +180,17 @@ Doubt knowledge(const RunResult &result)
 	if (probed == 0)
 		return {"none", {"no message was followed: there are no layers"}, kDoctor};
 	const double share = static_cast<double>(complete) / static_cast<double>(probed);
-	doubt.facts.push_back(fmt::format("path known of {} messages",
-									  share == 1 ? "all" : fmt::format("{:.1f} % of", std::floor(share * 1000) / 10)));
+	const CellResult &least = *std::ranges::min_element(result.cells, {}, &CellResult::share_known);
+	if (least.share_known() < kMostOfCell) {
+		doubt.word = "partly";
+		doubt.facts.push_back(fmt::format("path known of {:.0f} % of {} of {}", std::floor(least.share_known() * 100),
+										  least.time_known() < least.messages_known() ? "the time" : "messages",
+										  brief_title(result, least.cell)));
+		doubt.remedy = kFullReport;
+	}
+	const std::string part = share == 1 ? "all" : fmt::format("{:.1f} % of", std::floor(share * 1000) / 10);
+	doubt.facts.push_back(doubt.facts.empty() ? fmt::format("path known of {} messages", part)
+											  : fmt::format("of {}{} messages", part, share == 1 ? "" : " all"));
 	if (share < kMostlyComplete) {
 		doubt.word = "partly";
 		doubt.remedy = kFullReport;
@@ -250,6 +272,13 @@ std::vector<model::Fitness> fitness_of(const RunResult &result)
 	return model::fitness(seen);
 }
 
+std::string unfit_for_tails(const RunResult &result)
+{
+	const std::vector<model::Fitness> all = fitness_of(result);
+	const auto tails = std::ranges::find(all, std::string_view("tails"), &model::Fitness::purpose);
+	return tails != all.end() && tails->fit == false ? tails->found : "";
+}
+
 void add_trust(Page &page, const RunResult &result)
 {
 	size_t words = 0;
@@ -312,19 +341,6 @@ uint64_t slowest_ns(const RunResult &result)
 	return slowest;
 }
 
-// "tcp 64 B", and the pattern and the wait where the run has several of them.
-std::string brief_title(const RunResult &result, const model::Cell &cell)
-{
-	std::string title = fmt::format("{} {}", cell.target, model::payload_text(cell.payload_bytes));
-	const auto add_where_several = [&](auto of) {
-		if (std::ranges::any_of(result.cells, [&](const CellResult &other) { return other.cell.*of != cell.*of; }))
-			title += fmt::format(" {}", model::name(cell.*of));
-	};
-	add_where_several(&model::Cell::pattern);
-	add_where_several(&model::Cell::wait);
-	return title;
-}
-
 void add_slowest(Page &page, const RunResult &result)
 {
 	const WorstMessage *worst = worst_message(result);
@@ -345,9 +361,19 @@ namespace {
 
 using SumsByName = std::map<std::pair<std::string, std::string>, CulpritSum>; // by name and layer
 
+// Names alone don't tell tasks from what has no name.
+std::string in_words(const CulpritRow &row)
+{
+	using Kind = path::Culprit::Kind;
+	if (row.kind == Kind::Unknown)
+		return "unknown (no record)";
+	return row.kind == Kind::Task && !row.name.starts_with("task ") ? "task " + row.name : row.name;
+}
+
 void add(const CulpritRow &row, const std::string &layer, SumsByName &sums)
 {
-	CulpritSum &sum = sums.try_emplace({row.name, layer}, CulpritSum{row.name, layer, 0, 0}).first->second;
+	const std::string name = in_words(row);
+	CulpritSum &sum = sums.try_emplace({name, layer}, CulpritSum{name, layer, 0, 0}).first->second;
 	sum.ns += row.total_ns;
 	sum.segments += row.segments;
 }
@@ -388,29 +414,44 @@ std::vector<CulpritSum> culprit_sums(const std::vector<CellResult> &cells)
 	return longest_first(sums);
 }
 
+namespace {
+
+// The longest `shown` by name, and the others together, so that they add up.
+std::vector<std::string> names_and_others(const std::vector<CulpritSum> &sums, size_t shown)
+{
+	std::vector<std::string> facts;
+	uint64_t rest = 0;
+	for (size_t i = 0; i < sums.size(); ++i)
+		if (i < shown)
+			facts.push_back(fmt::format("{} {}", sums[i].name, duration(static_cast<double>(sums[i].ns))));
+		else
+			rest += sums[i].ns;
+	if (const size_t others = sums.size() - facts.size(); others > 0)
+		facts.push_back(
+			fmt::format("{} other{} {}", others, others == 1 ? "" : "s", duration(static_cast<double>(rest))));
+	return facts;
+}
+
+} // namespace
+
 void add_taken_by(Page &page, const RunResult &result)
 {
-	constexpr size_t kShown = 5;
-	double total_ns = 0;
+	constexpr size_t kShown = 5, kLabel = 10;
+	double total_ns = 0, taken_ns = 0;
 	for (const CellResult &cell : result.cells)
 		total_ns += static_cast<double>(cell.layers.total_ns());
 	const std::vector<CulpritSum> sums = sums_of_others(result.cells);
 	if (sums.empty() || total_ns == 0)
 		return;
-	std::vector<std::string> facts;
-	uint64_t rest = 0;
-	for (size_t i = 0; i < sums.size(); ++i)
-		if (i < kShown)
-			facts.push_back(fmt::format("{} {}", sums[i].name, duration(static_cast<double>(sums[i].ns))));
-		else
-			rest += sums[i].ns;
-	if (rest > 0)
-		facts.push_back(fmt::format("{} others {}", sums.size() - kShown, duration(static_cast<double>(rest))));
-	uint64_t all_ns = rest;
-	for (size_t i = 0; i < std::min(kShown, sums.size()); ++i)
-		all_ns += sums[i].ns;
-	facts.push_back(fmt::format("{} of all time on the way", percent(static_cast<double>(all_ns) / total_ns)));
-	page.line_with_command(pad_right("taken by", 10), facts, "");
+	for (const CulpritSum &sum : sums)
+		taken_ns += static_cast<double>(sum.ns);
+	size_t shown = std::min(kShown, sums.size());
+	const auto facts = [&] { return names_and_others(sums, shown); };
+	while (shown > 1 && columns(page.spelled(fitting(facts(), SIZE_MAX))) > page.width() - kLabel)
+		--shown;
+	std::vector<std::string> all = facts();
+	all.push_back(fmt::format("{} of messages' time", percent(taken_ns / total_ns)));
+	page.line_with_command(pad_right("taken by", kLabel), all, "");
 }
 
 } // namespace icepath::report

@@ -27,6 +27,8 @@ void add_trust(Page &page, const RunResult &result);
 void add_fit_for(Page &page, const RunResult &result, bool in_full);
 // By the look at the CPUs before the first block, and what a hypervisor took and a cache line between them needed in all.
 std::vector<model::Fitness> fitness_of(const RunResult &result);
+// What was found that the run isn't fit for tails with; empty: it is, or that wasn't measured.
+std::string unfit_for_tails(const RunResult &result);
 
 struct CulpritSum {
 	std::string name, layer;

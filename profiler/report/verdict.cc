@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 
 #include "profiler/model/cell_title.h"
 #include "profiler/report/cell_groups.h"
@@ -36,6 +37,17 @@ std::vector<std::string> names_in_group(const RunResult &result, const std::vect
 	for (const size_t cell : cells)
 		names.push_back(name_in_group(result, cell));
 	return names;
+}
+
+// Each once.
+std::vector<std::string> targets_of(const RunResult &result, const std::vector<size_t> &cells)
+{
+	std::vector<std::string> targets;
+	for (const size_t cell : cells)
+		if (const std::string &target = result.cells[cell].cell.target;
+			std::ranges::find(targets, target) == targets.end())
+			targets.push_back(target);
+	return targets;
 }
 
 // "2.23 times (2.15 to 2.31)"
@@ -149,11 +161,37 @@ std::string shares_text(double low, double high)
 	return text(low) == text(high) ? text(low) + " %" : fmt::format("{} to {} %", text(low), text(high));
 }
 
+// Of typical messages, or of all modes, each with its share of messages without probes: probes may change the shares. All
+// zero where some of it isn't known.
+std::array<double, kLayerKinds> typical_kinds(const CellResult &cell)
+{
+	if (cell.modes.empty())
+		return cell.tells_typical() ? by_kind(cell.typical->layers.rows(), cell.is_of_library())
+									: std::array<double, kLayerKinds>{};
+	std::array<double, kLayerKinds> sums{};
+	for (const CellMode &mode : cell.modes) {
+		if (!cell.tells_where() || !mode.tells_where())
+			return {};
+		const auto kinds = by_kind(mode.range.layers.rows(), cell.is_of_library());
+		for (size_t i = 0; i < kLayerKinds; ++i)
+			sums[i] += mode.share.value() * kinds[i];
+	}
+	return sums;
+}
+
+bool has_hidden_mode(const CellResult &cell)
+{
+	return cell.probed > 0 && !std::ranges::all_of(cell.modes, &CellMode::tells_where);
+}
+
 std::string what_takes_most(const RunResult &result)
 {
 	std::vector<OfKind> kinds;
+	std::vector<size_t> hidden;
 	size_t known = 0;
 	for (size_t i = 0; i < result.cells.size(); ++i) {
+		if (has_hidden_mode(result.cells[i]))
+			hidden.push_back(i);
 		const auto most = most_time(result.cells[i]);
 		if (!most)
 			continue;
@@ -174,13 +212,12 @@ std::string what_takes_most(const RunResult &result)
 		text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", style_of(of.kind).word, shares_text(of.low, of.high));
 		if (kinds.size() == 1)
 			break;
-		std::vector<std::string> targets;
-		for (const size_t cell : of.cells)
-			if (std::ranges::find(targets, result.cells[cell].cell.target) == targets.end())
-				targets.push_back(result.cells[cell].cell.target);
+		const std::vector<std::string> targets = targets_of(result, of.cells);
 		const bool by_target = known <= 2 * kMostNames && targets.size() == of.cells.size();
 		text += by_target ? " in " + listed(targets) : fmt::format(" in {} of {} cells", of.cells.size(), known);
 	}
+	if (!hidden.empty())
+		text += fmt::format(", without {}, of which probes hide a mode", listed(targets_of(result, hidden)));
 	return text + ".";
 }
 
@@ -207,12 +244,12 @@ std::vector<GroupVerdict> verdicts(const RunResult &result)
 
 std::optional<MostTime> most_time(const CellResult &cell)
 {
-	if (is_floor(cell.cell) || !cell.tells_typical())
+	if (is_floor(cell.cell))
 		return std::nullopt;
-	const auto kinds = by_kind(cell.typical->layers.rows(), cell.is_of_library());
-	const double all = cell.typical->layers.mean_ns();
+	const auto kinds = typical_kinds(cell);
+	const double all = std::accumulate(kinds.begin(), kinds.end(), 0.0);
 	const auto most = std::ranges::max_element(kinds);
-	if (all <= 0 || *most <= 0)
+	if (*most <= 0)
 		return std::nullopt;
 	return MostTime{static_cast<LayerKind>(most - kinds.begin()), *most / all};
 }

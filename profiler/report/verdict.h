@@ -23,13 +23,14 @@ struct GroupVerdict {
 // For each group of two cells or more of which some are ranked.
 std::vector<GroupVerdict> verdicts(const RunResult &result);
 
-// The kind of time that typical messages of a cell have most of.
+// The kind of time that typical messages of a cell have most of, or those of all its modes, by their shares without
+// probes.
 struct MostTime {
 	LayerKind kind = LayerKind::Kernel;
 	double share = 0; // of their time, 0 to 1
 };
 
-// Nothing where the path of too few messages is known, and of stamps alone.
+// Nothing where the path of too few messages is known, where a mode isn't seen with probes, and of stamps alone.
 std::optional<MostTime> most_time(const CellResult &cell);
 
 // One or two sentences; empty if the run supports neither.

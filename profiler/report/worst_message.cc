@@ -62,12 +62,29 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	default:
 		break;
 	}
-	// Two threads may share a name; the tid distinguishes them.
-	const std::string task = segment.culprit.id == 0 ? name : fmt::format("{} ({})", name, segment.culprit.id);
+	// Two threads may share a name; the tid distinguishes them. One without a name has it in the name.
+	const auto named = worst.task_names.find(segment.culprit.id);
+	const bool has_name = named != worst.task_names.end() && !named->second.empty() && segment.culprit.id != 0;
+	const std::string task = has_name ? fmt::format("{} ({})", name, segment.culprit.id) : name;
 	if (segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked)
 		return "woken by " + task;
 	return fmt::format("{} ran {}", its_cpu, task);
 }
+
+namespace {
+
+// Of waits for a CPU, in all segments of a layer.
+uint64_t unrecorded_ns(const WorstMessage &worst, const std::string &layer)
+{
+	uint64_t ns = 0;
+	for (const path::Share &share : worst.path.shares)
+		if (share.who.kind == path::Culprit::Kind::Unknown &&
+			layer_name(worst.path.segments.at(share.segment)) == layer)
+			ns += share.ns;
+	return ns;
+}
+
+} // namespace
 
 MostOfMessage most_of(const WorstMessage &worst)
 {
@@ -77,7 +94,9 @@ MostOfMessage most_of(const WorstMessage &worst)
 	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
 	if (most == sums.end() || worst.latency_ns() == 0)
 		return {};
-	return {most->first.first, most->first.second,
+	const auto &[layer, who] = most->first;
+	const bool is_unrecorded = who.empty() && 2 * unrecorded_ns(worst, layer) >= most->second && most->second > 0;
+	return {layer, is_unrecorded ? "no record shows who had the CPU" : who,
 			static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())};
 }
 

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "profiler/report/cell_groups.h"
+#include "profiler/report/first_picture.h"
 #include "profiler/report/mode_difference.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/report.h"
@@ -302,6 +304,7 @@ TEST_F(Modes, HaveRowsBelowTheirCell)
 	EXPECT_NE(row("  uds-stream ").find("–"), std::string::npos) << "another run may have its p50 elsewhere";
 	EXPECT_EQ(row("notice").find("2 modes"), std::string::npos) << "the table says it";
 	EXPECT_NE(row("notice").find("probes change"), std::string::npos);
+	EXPECT_NE(row("more").find("icepath explain --modes RUN"), std::string::npos);
 	for (CellMode &mode : result.cells[0].modes)
 		mode.share_up_to.interval = stats::Interval{0.52, 0.6};
 	result.cells[0].latency.intervals[0] = stats::Interval{5400, 5600};
@@ -326,8 +329,48 @@ TEST_F(Modes, StandOnThePage)
 	run_with(10);
 	std::ifstream file(write_html(path));
 	const std::string page((std::istreambuf_iterator<char>(file)), {});
-	EXPECT_NE(page.find("<td>*5."), std::string::npos) << "the p50 is marked";
+	EXPECT_NE(page.find("<td>–</td>"), std::string::npos) << "another run may have the p50 elsewhere";
 	EXPECT_NE(page.find("2 modes: 5.50 ±"), std::string::npos);
+}
+
+// As a bar of typical messages with probes would be of the mode that most of them have, which is another one.
+TEST_F(Modes, AreRowsOfTheFirstPicture)
+{
+	const RunResult result = run_with(10);
+	const std::string picture = first_picture(result, grouped_cells(result));
+	const auto row_of = [&](const std::string &begin) {
+		const size_t at = picture.find(begin);
+		return at == std::string::npos ? "" : picture.substr(at, picture.find("</g>\n", at) - at);
+	};
+	const std::string cell = row_of("<g class=\"row\" data-cell=\"0\">"),
+					  fast = row_of("<g class=\"row mode\" data-cell=\"0\">"), slow = row_of(">45 ±13 % of messages<");
+	EXPECT_NE(cell.find("2 modes:"), std::string::npos) << picture;
+	EXPECT_EQ(cell.find("data-panel=\"0\""), std::string::npos) << cell;
+	EXPECT_NE(cell.find("data-panel=\"1\""), std::string::npos) << "slow messages have a bar";
+	EXPECT_NE(cell.find(">†"), std::string::npos) << "of other messages than without probes";
+	EXPECT_NE(fast.find(">55 ±13 % of messages<"), std::string::npos) << fast;
+	for (const std::string &mode : {fast, slow})
+		EXPECT_NE(mode.find("data-panel=\"0\""), std::string::npos) << mode;
+	EXPECT_NE(slow.find("µs without probes"), std::string::npos) << "the p50 of the mode is marked";
+	EXPECT_NE(slow.find(">11.5 ±"), std::string::npos) << slow;
+	// All modes are on one axis: the slow one is as much longer as its mean is.
+	const auto length_of = [](const std::string &row) {
+		double pixels = 0;
+		const std::string before = "data-panel=\"0\" ", width = " width=\"";
+		for (size_t at = row.find(before); at != std::string::npos; at = row.find(before, at + 1))
+			pixels += std::stod(row.substr(row.find(width, at) + width.size()));
+		return pixels;
+	};
+	const std::vector<CellMode> &modes = result.cells[0].modes;
+	EXPECT_NEAR(length_of(slow) / length_of(fast), modes[1].range.layers.mean_ns() / modes[0].range.layers.mean_ns(),
+				0.01);
+}
+
+TEST_F(Modes, HaveNoBarIfProbesHideThem)
+{
+	const RunResult result = run_with(0);
+	const std::string picture = first_picture(result, grouped_cells(result));
+	EXPECT_NE(picture.find("not seen with probes"), std::string::npos) << picture;
 }
 
 TEST_F(Modes, AreTheNoticeInsteadOfOpeningsThatDiffer)

@@ -30,7 +30,8 @@ TEST(Quiet, ComparesWithBeforeTheCpuWasIsolated)
 	head.noise = {{1, 200'000'000, 0, 0, 0, {}, ""}};
 	head.noise_before = {kNoise};
 	EXPECT_EQ(page_of([&](Page &page) { add_quiet(page, head); }),
-			  "quiet     CPU 1: no gap in 200 ms; before it was isolated 51 gaps, 420 µs of 200 ms, longest 40.0 µs "
+			  "quiet     before the first block: CPU 1: no gap in 200 ms; before it was isolated 51 gaps, 420 µs of "
+			  "200 ms, longest 40.0 µs "
 			  "(hog)\n");
 }
 

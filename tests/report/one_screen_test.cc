@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "profiler/report/cell_groups.h"
+#include "profiler/report/html_report.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/terminal.h"
 #include "profiler/report/time_scale.h"
@@ -44,7 +45,9 @@ TEST(OneScreen, HoldsThirtyFiveCells)
 	for (const std::string &line : lines_of(text))
 		EXPECT_LE(columns(line), 100u) << line;
 	EXPECT_NE(text.find(", 8.00 ms: 100.0 % runqueue, CPU 1 ran hog 8 (8)"), std::string::npos) << text;
-	EXPECT_NE(text.find("\ntaken by  hog 8 8.00 ms · hog 7 7.00 ms · hog 6 6.00 ms · "), std::string::npos) << text;
+	EXPECT_NE(text.find("\ntaken by  task hog 8 8.00 ms · task hog 7 7.00 ms · task hog 6 6.00 ms · "),
+			  std::string::npos)
+		<< text;
 }
 
 // A library's thread that a message passes takes no time from it.
@@ -66,7 +69,15 @@ TEST(OneScreen, NamesNoThreadOfTheCellAmongThoseThatTookTime)
 	cell.culprits.add(path, seen);
 	result.cells[4].culprits.add(path, seen); // none of whose messages pass it
 	const std::string text = terminal_report(result, {.unicode = true, .width = 100});
-	EXPECT_NE(text.find("\ntaken by  recvUC 50.0 ms · python3 40.0 ms · hog 8 8.00 ms"), std::string::npos) << text;
+	EXPECT_NE(text.find("\ntaken by  task recvUC 50.0 ms · task python3 40.0 ms · task hog 8 8.00 ms"),
+			  std::string::npos)
+		<< text;
+}
+
+TEST(OneScreen, AddsUpWhatTookTimeWhereItsNamesDontFit)
+{
+	const std::string text = terminal_report(run_of_35_cells(), {.unicode = true, .width = 60});
+	EXPECT_NE(text.find("\ntaken by  task hog 8 8.00 ms · 2 others 13.0 ms\n"), std::string::npos) << text;
 }
 
 TEST(OneScreen, IsAsWideAsItsTerminalAndNoWider)
@@ -179,7 +190,9 @@ TEST(Verdict, IsSilentWithoutRanksAndLayers)
 	CellResult cell = made_cell("a", {{Layer::SenderKernel, Part::None, 1000}});
 	EXPECT_EQ(most_time(cell)->kind, LayerKind::Kernel);
 	EXPECT_DOUBLE_EQ(most_time(cell)->share, 1);
-	cell.probed = 10 * cell.complete();
+	cell.probed_ns = 1.5 * static_cast<double>(cell.layers.total_ns());
+	EXPECT_TRUE(most_time(cell)) << "the others aren't typical";
+	cell.typical->messages *= 10;
 	EXPECT_FALSE(most_time(cell)) << "too few of them are known";
 	EXPECT_EQ(verdict_text(made_run({cell})), "");
 }
@@ -191,6 +204,40 @@ TEST(Verdict, CountsALibrarysCodeAsTheLibrarys)
 	cell.cell.library = "zeromq 4.3";
 	cell.cell.kind = model::kAdapter;
 	EXPECT_EQ(most_time(cell)->kind, LayerKind::Library);
+}
+
+CellMode made_mode(Layer layer, uint64_t ns, uint64_t of_hundred)
+{
+	CellMode mode;
+	mode.share = {of_hundred, 100, std::nullopt};
+	mode.range.messages = CellMode::kLeastSeen;
+	path::Path path;
+	path::Boundary begin, end;
+	end.at_ns = path.recv_ns = ns;
+	path.segments = {{layer, Part::None, 0, 1, begin, end, {}}};
+	path.reason = path::Reason::None;
+	for (size_t block = 0; block < CellMode::kLeastBlocksSeen; ++block) {
+		for (size_t i = 0; i < CellMode::kLeastSeen / CellMode::kLeastBlocksSeen; ++i)
+			mode.range.layers.add(path, {});
+		mode.range.layers.end_block(10, static_cast<uint32_t>(block));
+	}
+	mode.latency.percentiles[0] = ns;
+	return mode;
+}
+
+// Typical messages with probes are of the fast mode alone, as probes change the shares.
+TEST(Verdict, WeighsModesByTheirSharesWithoutProbes)
+{
+	CellResult cell = made_cell("a", {{Layer::Wakeup, Part::None, 1000}});
+	cell.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::ReceiverKernel, 9000, 40)};
+	ASSERT_TRUE(most_time(cell));
+	EXPECT_EQ(most_time(cell)->kind, LayerKind::Kernel);
+	EXPECT_NEAR(most_time(cell)->share, 0.4 * 9000 / (0.4 * 9000 + 0.6 * 1000), 1e-9);
+	EXPECT_NE(verdict_text(made_run({cell})).find("kernel (86 %)"), std::string::npos);
+	cell.modes[1].range.layers = {};
+	EXPECT_FALSE(most_time(cell)) << "it isn't known of all";
+	const std::string text = verdict_text(made_run({cell, made_cell("b", {{Layer::Wakeup, Part::None, 2000}})}));
+	EXPECT_TRUE(text.ends_with("is waking (100 %), without a, of which probes hide a mode.")) << text;
 }
 
 TEST(CellGroups, HaveTheFloorFirstThenTheFastest)
@@ -238,7 +285,8 @@ TEST(TimeScale, BarsAreAsLongAsTheP50)
 	const CellResult one = made_cell("a", {{Layer::SenderKernel, Part::None, 10'000}}),
 					 half =
 						 made_cell("b", {{Layer::SenderKernel, Part::None, 2500}, {Layer::Wakeup, Part::None, 2500}}),
-					 far = made_cell("c", {{Layer::Wakeup, Part::None, 90'000}}),
+					 far = made_cell("c",
+									 {{Layer::SenderKernel, Part::None, 66'315}, {Layer::Wakeup, Part::None, 23'685}}),
 					 tiny = made_cell("d", {{Layer::SenderUser, Part::None, 10}});
 	TimeScale scale({&one, &half, &far, &tiny}, 40);
 	const Look look{false, true};
@@ -254,8 +302,9 @@ TEST(TimeScale, BarsAreAsLongAsTheP50)
 	EXPECT_EQ(scale.bar(half, look), times("▓", 10) + times("░", 10) + std::string(20, ' '));
 	EXPECT_EQ(scale.bar(tiny, look), "█" + std::string(39, ' ')) << "not nothing";
 	EXPECT_EQ(scale.legend(look), (std::vector<std::string>{"█ your code", "▓ kernel", "░ waking"}));
-	EXPECT_EQ(scale.bar(far, look), times("░", 39) + ">") << "nine times the median would leave nothing of the others";
-	EXPECT_EQ(scale.legend(look).back(), "> longer than the scale");
+	EXPECT_EQ(scale.bar(far, look), times("▓", 14) + "//" + times("▓", 14) + times("░", 10))
+		<< "nine times the median would leave nothing of the others";
+	EXPECT_EQ(scale.legend(look).back(), "// not to scale");
 }
 
 TEST(Trust, HasAWordForEachDoubtAndWhatMendsIt)
@@ -322,9 +371,20 @@ TEST(FitFor, IsWhatTheRunWasQuietEnoughFor)
 	result.head.noise.pop_back();
 	result.tail->cache_lines[0].times.resize(2);
 	EXPECT_EQ(line(result), "medians, ranks, tails · by a look before the first block");
+	EXPECT_EQ(terminal_report(result, {.unicode = true, .width = 100}).find("(p99)"), std::string::npos);
+	EXPECT_EQ(html_report(result).find("(p99)"), std::string::npos);
 	result.tail->steal = {10'000'000, 1'000'000'000};
 	EXPECT_EQ(line(result), "medians, ranks; not tails · 0.095 % in gaps, the longest 90 µs, the hypervisor 1 %");
-	EXPECT_LE(lines_of(terminal_report(result, {.unicode = true, .width = 100})).size(), 60u);
+	const std::string brief = terminal_report(result, {.unicode = true, .width = 100});
+	EXPECT_LE(lines_of(brief).size(), 60u);
+	EXPECT_NE(brief.find("  (p99) "), std::string::npos) << brief;
+	EXPECT_NE(brief.find("(p99): not fit for tails"), std::string::npos) << brief;
+	EXPECT_NE(terminal_report(result, {.colour = true, .unicode = true, .width = 100}).find("\033[2m"),
+			  std::string::npos);
+	EXPECT_NE(html_report(result).find("<th>(p99)</th>"), std::string::npos);
+	EXPECT_NE(html_report(result).find(
+				  "This run isn't fit for tails (0.095 % in gaps, the longest 90 µs, the hypervisor 1 %)"),
+			  std::string::npos);
 	const std::string full = terminal_report(result, {.unicode = true, .width = 120, .verbose = true});
 	EXPECT_NE(full.find("\n          ranks: yes: a cache line takes 61 to 61 ns to the other CPU and back"),
 			  std::string::npos);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "icepath/plugin.h"
+#include "profiler/report/html_report.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
@@ -41,7 +42,7 @@ block, 64 B
 ±: half of the 95 % interval · bars: typical messages, as long as the p50
 
 slowest   uds-stream 64 B pingpong, 386 µs: 99.0 % runqueue, CPU 0 ran kworker/1:2 (4711)            icepath explain RUN
-taken by  kworker/1:2 9.05 ms · unknown 1.08 ms · 33.0 % of all time on the way
+taken by  task kworker/1:2 9.05 ms · unknown (no record) 1.08 ms · 33.0 % of messages' time
 trust     partly  p50 ±1 % · p99 ±1 % · 2 cells: fewer than 3 fresh processes                                      -d 4m
           noisy   not quiet: timer tick                                                                   icepath doctor
           ok      path known of all messages · probes change the p50 of 2 of 2 cells, by up to +4 %
@@ -124,8 +125,8 @@ worst message with a complete path: uds-stream 64 B, answer 150 of round 6, 386 
 
 who took time from messages on their way
   10.1 ms in all: 10.1 ms waiting for a CPU
-  kworker/1:2  runqueue   9.05 ms, 5400 times
-  unknown      runqueue   1.08 ms, 5400 times
+  task kworker/1:2     runqueue   9.05 ms, 5400 times
+  unknown (no record)  runqueue   1.08 ms, 5400 times
 
 noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst · to mend it:
           nohz_full=1
@@ -224,14 +225,36 @@ TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
 	const Style style{.unicode = true, .width = 120};
 	EXPECT_EQ(terminal_report(result, style).find("% known"), std::string::npos);
 	for (CellResult &cell : result.cells)
-		cell.probed = cell.complete() * 10 / 9;
+		cell.typical->messages = cell.typical->layers.deliveries() * 10 / 9;
 	EXPECT_EQ(terminal_report(result, style).find("% known"), std::string::npos) << "nine of ten stand for all";
 	for (CellResult &cell : result.cells)
-		cell.probed = cell.complete() * 50;
+		cell.typical->messages = cell.typical->layers.deliveries() * 50;
 	const std::string few = terminal_report(result, style);
 	EXPECT_NE(few.find("  2 % known\n"), std::string::npos) << few;
 	EXPECT_EQ(few.find("▓▓▓"), std::string::npos);
-	EXPECT_NE(few.find("% known: of too few"), std::string::npos);
+	EXPECT_NE(few.find("% known: the path is known of only so many"), std::string::npos);
+}
+
+// Few messages without a known path may take much of the time, and aren't typical.
+TEST_F(TerminalTest, ABarOfTypicalMessagesHasAMarkWhereOthersAreUnknown)
+{
+	const std::string run = temporary.path("others");
+	write_small_run(run, true, kEnoughRounds);
+	RunResult result = analyse(run);
+	const Style style{.unicode = true, .width = 120};
+	EXPECT_EQ(terminal_report(result, style).find("?"), std::string::npos);
+	EXPECT_EQ(html_report(result).find(">?<"), std::string::npos);
+	result.cells[0].probed_ns = static_cast<double>(result.cells[0].layers.total_ns()) / 0.755;
+	const std::string text = terminal_report(result, style);
+	EXPECT_NE(text.find("▓░░░░░░░░░░·················?\n"), std::string::npos) << text;
+	EXPECT_NE(text.find("· ?: typical messages' paths are known, but not those"), std::string::npos) << text;
+	EXPECT_NE(text.find("partly  path known of 75 % of the time of uds-stream 64 B pingpong · of all messages"),
+			  std::string::npos)
+		<< text;
+	EXPECT_NE(html_report(result).find(">?<"), std::string::npos);
+	result.cells[0].probed = result.cells[0].complete() * 2;
+	EXPECT_NE(terminal_report(result, style).find("path known of 50 % of messages of uds-stream 64 B pingpong"),
+			  std::string::npos);
 }
 
 TEST_F(TerminalTest, AnUnfinishedRunSaysSoBeforeItsTable)

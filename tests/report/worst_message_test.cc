@@ -91,9 +91,22 @@ TEST(Explain, SaysWhatIsPlacedByACalibration)
 			  std::string::npos);
 }
 
+TEST(MostOfMessage, SaysIfNoRecordShowsWhoHadTheCpu)
+{
+	WorstMessage worst = example();
+	path::Segment &wait = worst.path.segments[2];
+	wait.layer = Layer::Runqueue;
+	wait.culprit = {};
+	worst.path.shares = {{2, {path::Culprit::Kind::Unknown, 0, 0}, wait.duration_ns()}};
+	EXPECT_EQ(most_of(worst).layer, "runqueue");
+	EXPECT_EQ(most_of(worst).who, "no record shows who had the CPU");
+	worst.path.shares[0].ns = wait.duration_ns() / 3;
+	EXPECT_EQ(most_of(worst).who, "");
+}
+
 TEST(Blame, SaysWhatTheCulpritDid)
 {
-	const WorstMessage worst = example();
+	WorstMessage worst = example();
 	path::Segment segment = worst.path.segments[2];
 	EXPECT_EQ(blame(worst, segment), "CPU 1 ran evil (9)");
 	segment.layer = Layer::Blocked;
@@ -111,6 +124,8 @@ TEST(Blame, SaysWhatTheCulpritDid)
 		"throttled: the CPU went idle beside it, and a control group of the cell's had used up its time in this block");
 	segment.culprit = {};
 	EXPECT_EQ(blame(worst, segment), "");
+	worst.task_names.clear();
+	EXPECT_EQ(blame(worst, worst.path.segments[2]), "CPU 1 ran task 9");
 }
 
 } // namespace
