@@ -55,9 +55,10 @@ Reading reading_of(const Command &command)
 	if (const auto *options = std::get_if<ExplainOptions>(&command))
 		return {options->run, ""};
 	if (const auto *options = std::get_if<FlamegraphOptions>(&command))
-		return {options->run, options->folded_only ? "" : options->output, options->wishes.other};
+		return {options->run, options->folded_only ? "" : report::place_of_flames(options->output).folder,
+				options->wishes.other};
 	if (const auto *options = std::get_if<ExportOptions>(&command))
-		return {options->run, options->output};
+		return {options->run, report::place_of(options->output, {}).folder};
 	return {};
 }
 

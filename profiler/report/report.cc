@@ -197,18 +197,24 @@ std::string what_it_is(const FlameWishes &wishes)
 
 } // namespace
 
-std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &directory,
+std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &output,
 							 const OpenFolder &open)
 {
+	const OutputPlace place = place_of_flames(output);
 	const RunResult result = result_for(run, wishes);
 	const FlameGraph graph = wished_graph(result, run, wishes);
-	const auto to = output_folder(run, directory, open);
+	const auto to = output_folder(run, place.folder, open);
 	const std::string name = kFlameFileNames[static_cast<size_t>(wishes.kind)];
-	write_file(to, name + ".folded", folded(graph));
+	if (place.file.ends_with(".folded"))
+		return write_file(to, place.file, folded(graph));
+	if (place.file.empty())
+		write_file(to, name + ".folded", folded(graph));
 	const std::string title =
 		fmt::format("{} · {} · {}", what_it_is(wishes), result.head.command_line, result.head.started_utc);
-	return write_file(to, name + ".svg", flame_svg(graph, title));
+	return write_file(to, place.file.empty() ? name + ".svg" : place.file, flame_svg(graph, title));
 }
+
+OutputPlace place_of_flames(const std::string &output) { return place_of(output, {".svg", ".folded"}); }
 
 std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }
 

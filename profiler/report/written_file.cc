@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -135,6 +137,29 @@ fs::path directory_of(const std::string &run)
 std::shared_ptr<Folder> output_folder(const std::string &run, const std::string &wanted, const OpenFolder &open)
 {
 	return wanted.empty() ? own_folder(directory_of(run)) : open(wanted);
+}
+
+OutputPlace place_of(const std::string &wanted, const std::vector<std::string> &endings)
+{
+	static const std::vector<std::string> kOfFiles = {".svg",  ".folded", ".json", ".jsonl", ".csv", ".html",
+													  ".hgrm", ".hlog",   ".txt",  ".png",   ".pdf", ".perfetto-trace"};
+	const fs::path path(wanted);
+	const std::string ending = path.extension();
+	const auto is_one_of = [&](const std::vector<std::string> &all) {
+		return std::ranges::find(all, ending) != all.end();
+	};
+	std::error_code none;
+	if (wanted.empty() || fs::is_directory(path, none))
+		return {wanted, ""};
+	if (is_one_of(endings))
+		return {path.has_parent_path() ? path.parent_path().string() : ".", path.filename()};
+	if (is_one_of(kOfFiles))
+		throw Failure(ExitCode::Usage,
+					  fmt::format("-o {}: that isn't a folder's name; {}", wanted,
+								  endings.empty() ? "name a folder: files have names of their own"
+												  : fmt::format("name a folder, or a file that ends in {}",
+																fmt::join(endings, " or "))));
+	return {wanted, ""};
 }
 
 } // namespace icepath::report

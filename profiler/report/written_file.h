@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace icepath::report {
 
@@ -63,5 +64,14 @@ using OpenFolder = std::function<std::shared_ptr<Folder>(const std::filesystem::
 // Makes the folder if it doesn't exist.
 std::shared_ptr<Folder> made_folder(const std::filesystem::path &path);
 std::shared_ptr<Folder> output_folder(const std::string &run, const std::string &wanted, const OpenFolder &open);
+
+// What -o names: a folder for files that have names of their own, or one file.
+struct OutputPlace {
+	std::string folder; // empty: the run directory
+	std::string file; // empty: none
+};
+// A file if the name ends in one of `endings`, as ".svg". Throws Failure(Usage) if it ends as a file's name otherwise:
+// nobody means a folder by it. A folder that exists is one, whatever its name.
+OutputPlace place_of(const std::string &wanted, const std::vector<std::string> &endings);
 
 } // namespace icepath::report

@@ -118,6 +118,13 @@ TEST_F(ExportTest, EachPathFollowsItsBlockAndTilesItsTime)
 	EXPECT_EQ(delayed, 1u);
 }
 
+TEST_F(ExportTest, AFilesNameIsNoFolders)
+{
+	const std::string wanted = (folder / "messages.csv").string();
+	EXPECT_THROW(export_run((folder / "run").string(), {ExportFormat::Csv}, wanted), Failure);
+	EXPECT_FALSE(std::filesystem::exists(wanted));
+}
+
 TEST_F(ExportTest, AFileThatCannotBeWrittenIsTold)
 {
 	std::ofstream(folder / "file") << "no folder";

@@ -24,6 +24,10 @@ while read -r file; do
 	[ "$(stat -c '%u %F' "$file")" = "0 regular file" ] || fail "$file isn't root's"
 done <"$folder/out"
 [ "$(ls "$folder/roots/new" | wc -l)" -eq 7 ] || fail "left behind: $(ls "$folder/roots/new")"
+[ "$("$icepath" flamegraph -o "$folder/roots/one.svg" "$folder/run")" = "$folder/roots/one.svg" ] || fail "flamegraph into a file ended with $?"
+[ "$(stat -c '%u %F' "$folder/roots/one.svg")" = "0 regular file" ] || fail "the file isn't root's"
+"$icepath" flamegraph -o "$folder/roots/one.json" "$folder/run" >"$folder/out" 2>&1
+[ $? -eq 2 ] && [ ! -e "$folder/roots/one.json" ] || fail "a name of no folder was made one: $(cat "$folder/out")"
 
 # Existing files are replaced, and no link is followed.
 rm "$folder/roots/new/messages.csv"

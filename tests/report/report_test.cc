@@ -57,6 +57,31 @@ TEST(Report, WritesTheFlameGraph)
 	EXPECT_EQ(folded_of(run, {}), lines);
 }
 
+TEST(Report, WritesTheFlameGraphIntoTheFileThatIsNamed)
+{
+	const rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run"), folder = temporary.path("folder");
+	write_small_run(run);
+	EXPECT_EQ(write_flamegraph(run, {}, folder + "/mine.svg"), folder + "/mine.svg");
+	EXPECT_EQ(write_flamegraph(run, {}, folder + "/mine.folded"), folder + "/mine.folded");
+	EXPECT_TRUE(rundir::file_bytes(folder + "/mine.svg").starts_with("<?xml"));
+	EXPECT_EQ(rundir::file_bytes(folder + "/mine.folded"), folded_of(run, {}));
+	EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2) << "no other file";
+	std::filesystem::create_directory(temporary.path("a.svg"));
+	EXPECT_EQ(write_flamegraph(run, {}, temporary.path("a.svg")), temporary.path("a.svg") + "/latency.svg");
+	try {
+		write_flamegraph(run, {}, folder + "/mine.json");
+		FAIL() << "nothing was thrown";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		EXPECT_NE(std::string(failure.what()).find("name a folder, or a file that ends in .svg or .folded"),
+				  std::string::npos)
+			<< failure.what();
+	}
+	EXPECT_EQ(place_of_flames("mine.svg").folder, ".") << "not the run directory";
+	EXPECT_FALSE(std::filesystem::exists(folder + "/mine.json"));
+}
+
 TEST(Report, SaysWhereItCantWrite)
 {
 	const rundir::TemporaryDirectory temporary;
