@@ -21,8 +21,8 @@ Style style_of_terminal(bool no_colour);
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style);
 ExitCode report(const ReportOptions &options, const Style &style);
 ExitCode explain(const ExplainOptions &options, const Style &style);
-ExitCode flamegraph(const FlamegraphOptions &options, const report::OpenFolder &open);
-ExitCode export_files(const ExportOptions &options, const report::OpenFolder &open);
+ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const report::OpenFolder &open);
+ExitCode export_files(const ExportOptions &options, const Style &style, const report::OpenFolder &open);
 ExitCode calibrate(const CalibrateOptions &options);
 ExitCode selftest(const SelftestOptions &options, const std::string &command_line, uint64_t started_ns,
 				  const Style &style);

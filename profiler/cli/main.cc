@@ -67,9 +67,9 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 	if (const auto *options = std::get_if<ExplainOptions>(&line.command))
 		return explain(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
-		return flamegraph(*options, open);
+		return flamegraph(*options, style, open);
 	if (const auto *options = std::get_if<ExportOptions>(&line.command))
-		return export_files(*options, open);
+		return export_files(*options, style, open);
 	return list(std::get<ListOptions>(line.command));
 }
 

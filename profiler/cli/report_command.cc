@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/report_command.h"
 
+#include <optional>
+
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/cli/reading_note.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/kept_folder.h"
 #include "profiler/report/export.h"
@@ -10,34 +13,56 @@
 #include "profiler/rundir/container.h"
 
 namespace icepath::cli {
+namespace {
+
+// What `made` returns; meanwhile a terminal says that the run is being read.
+template <typename Made> auto after_reading(const Style &style, const Made &made)
+{
+	std::optional<ReadingNote> note;
+	if (style.line_control)
+		note.emplace(overwrite);
+	return made();
+}
+
+std::string report_text(const ReportOptions &options, const Style &style)
+{
+	if (options.json)
+		return report::json_of(options.run);
+	if (options.html)
+		return report::write_html(options.run) + "\n";
+	return report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose}).text;
+}
+
+} // namespace
 
 ExitCode report(const ReportOptions &options, const Style &style)
 {
-	if (options.json)
-		print(report::json_of(options.run));
-	else if (options.html)
-		print(report::write_html(options.run) + "\n");
-	else
-		print(report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose}).text);
+	print(after_reading(style, [&] { return report_text(options, style); }));
 	return ExitCode::Ok;
 }
 
 ExitCode explain(const ExplainOptions &options, const Style &style)
 {
-	print(report::explanation_of(options.run, options.question, {style.colour, style.unicode, style.width, true}));
+	print(after_reading(style, [&] {
+		return report::explanation_of(options.run, options.question, {style.colour, style.unicode, style.width, true});
+	}));
 	return ExitCode::Ok;
 }
 
-ExitCode flamegraph(const FlamegraphOptions &options, const report::OpenFolder &open)
+ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const report::OpenFolder &open)
 {
-	print(options.folded_only ? report::folded_of(options.run, options.wishes)
-							  : report::write_flamegraph(options.run, options.wishes, options.output, open) + "\n");
+	print(after_reading(style, [&] {
+		return options.folded_only ? report::folded_of(options.run, options.wishes)
+								   : report::write_flamegraph(options.run, options.wishes, options.output, open) + "\n";
+	}));
 	return ExitCode::Ok;
 }
 
-ExitCode export_files(const ExportOptions &options, const report::OpenFolder &open)
+ExitCode export_files(const ExportOptions &options, const Style &style, const report::OpenFolder &open)
 {
-	for (const std::string &path : report::export_run(options.run, options.formats, options.output, open, options.kind))
+	const auto paths = after_reading(
+		style, [&] { return report::export_run(options.run, options.formats, options.output, open, options.kind); });
+	for (const std::string &path : paths)
 		print(path + "\n");
 	return ExitCode::Ok;
 }
