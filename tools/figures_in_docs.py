@@ -270,11 +270,14 @@ def picture(title, groups, order, palette, scale_us=None):
         for name, p50, bar, is_cut in rows:
             y += ROW
             parts.append(f'<text x="16" y="{y}">{html.escape(name)}</text>')
-            left, pixels = LABEL, length_us(p50, is_cut) / most * (WIDTH - LABEL - VALUE)
+            left, pixels, longest = LABEL, length_us(p50, is_cut) / most * (WIDTH - LABEL - VALUE), (0, 0)
             for what, amount in bar.items():
                 width = pixels * amount / sum(bar.values())
                 parts.append(f'<rect x="{left:.1f}" y="{y - 11}" width="{width:.1f}" height="{BAR}" fill="{palette[what]}"/>')
+                longest = max(longest, (width, left + width / 2))
                 left += width
+            if is_cut:
+                parts.append(f'<path d="M{longest[1] + 2:.1f} {y - 12}l-6 {BAR + 2}h5l6 -{BAR + 2}z" fill="#fff"/>')
             parts.append(f'<text x="{left + 6:.1f}" y="{y}">{"→ " * is_cut}{p50} µs</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 12}" width="{WIDTH}" height="{y + 12}" '
             f'font-family="sans-serif" font-size="12" role="img">\n<title>{html.escape(title)}</title>\n'
