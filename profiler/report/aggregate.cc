@@ -189,8 +189,8 @@ void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 		cell.throughput.received_per_s = stats::median(samples.received_per_s);
 	set_ranges(cell, samples.latency_probed, wanted);
 	if (wanted.tail) {
-		cell.tail_begin = stats::quantile(samples.latency, *wanted.tail, clustered);
-		cell.tail_begin_probed = stats::quantile(samples.latency_probed, *wanted.tail, clustered);
+		cell.tail_begin = stats::quantile(samples.latency, *wanted.tail, clustered, cell.latency);
+		cell.tail_begin_probed = stats::quantile(samples.latency_probed, *wanted.tail, clustered, cell.latency_probed);
 	}
 	cell.modes = find_modes(samples.whole, by_opening);
 	cell.modes_of_one_in = samples.whole.one_in();

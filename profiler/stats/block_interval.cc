@@ -221,14 +221,21 @@ std::optional<Interval> interval_of(const RedrawnRun &pool, Percentile p, uint64
 
 } // namespace
 
-std::optional<Quantile> quantile(const BlockValues &values, Percentile p, ClusteredBy clustered)
+std::optional<Quantile> quantile(const BlockValues &values, Percentile p, ClusteredBy clustered,
+								 const Distribution &described)
 {
+	for (size_t q = 0; q < kReported.size(); ++q)
+		if (kReported[q] == p && described.percentiles[q])
+			return Quantile{*described.percentiles[q], described.intervals[q]};
 	const RedrawnRun pool(values);
 	if (!supported(pool.values(), p))
 		return std::nullopt;
 	Quantile result{pool.at(rank(pool.values(), p) - 1), std::nullopt};
 	if (const auto interval = interval_of(pool, p, result.value, clusters_of(values, clustered)))
 		result.interval = widened(*interval, pool.off() * interval->low, pool.off() * interval->high);
+	for (size_t q = 0; q < kReported.size() && kReported[q].per_100000 < p.per_100000; ++q)
+		if (result.interval && described.intervals[q])
+			result.interval->low = std::max(result.interval->low, described.intervals[q]->low);
 	return result;
 }
 

@@ -73,7 +73,9 @@ struct Quantile {
 	uint64_t value = 0;
 	std::optional<Interval> interval; // missing where describe() would report neither
 };
-// Nothing if the values don't support it.
-std::optional<Quantile> quantile(const BlockValues &values, Percentile p, ClusteredBy clustered);
+// Nothing if the values don't support it. `described`: the same values; what it reports is taken from it, and intervals
+// of others don't begin before those of the percentiles below them either.
+std::optional<Quantile> quantile(const BlockValues &values, Percentile p, ClusteredBy clustered,
+								 const Distribution &described);
 
 } // namespace icepath::stats

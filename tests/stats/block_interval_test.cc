@@ -209,6 +209,37 @@ TEST(BlockInterval, NoneBeginsBeforeThatOfASmallerPercentile)
 	EXPECT_GE(d.intervals[2]->low, d.intervals[0]->low);
 }
 
+BlockValues values_of(const Blocks &blocks)
+{
+	BlockValues values;
+	for (uint32_t block = 0; block < blocks.size(); ++block)
+		values.add(blocks[block], block);
+	return values;
+}
+
+// One percentile has one interval, whoever asks for it.
+TEST(BlockInterval, OfAPercentileByItselfIsTheReportedOne)
+{
+	Blocks blocks;
+	for (uint64_t block = 0; block < 5; ++block) {
+		blocks.emplace_back(1960, 1000 + block);
+		blocks.back().insert(blocks.back().end(), 40, block == 0 ? 1'000'000 : 1010);
+	}
+	const BlockValues values = values_of(blocks);
+	const Distribution all = describe(values, ClusteredBy::Block);
+	for (const size_t q : {0, 1, 2}) {
+		const auto alone = quantile(values, kReported[q], ClusteredBy::Block, all);
+		ASSERT_TRUE(alone && alone->interval && all.intervals[q]) << q;
+		EXPECT_EQ(alone->value, all.percentiles[q]);
+		EXPECT_EQ(alone->interval->low, all.intervals[q]->low) << q;
+		EXPECT_EQ(alone->interval->high, all.intervals[q]->high) << q;
+	}
+	const auto unreported = quantile(values, Percentile{98'500}, ClusteredBy::Block, all);
+	ASSERT_TRUE(unreported && unreported->interval);
+	EXPECT_GT(unreported->interval->high, 2 * unreported->interval->low) << "it is wide";
+	EXPECT_GE(unreported->interval->low, all.intervals[0]->low) << "of one that isn't reported";
+}
+
 TEST(BlockInterval, NothingIsOnlyCertainWhereAllBlocksSayIt)
 {
 	const std::vector<uint64_t> zeros(100, 0), some(100, 20);
