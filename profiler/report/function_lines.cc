@@ -9,6 +9,7 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/model/printable.h"
+#include "profiler/report/function_name.h"
 #include "profiler/report/functions.h"
 #include "profiler/report/quantity.h"
 
@@ -29,6 +30,11 @@ std::string half_beside(uint64_t samples, double half_ns, double ns)
 }
 
 size_t room_for_names(const Page &page) { return std::max(page.width(), kBeforeName + kShortestName) - kBeforeName; }
+
+std::string name_in(const std::string &function, size_t room)
+{
+	return model::printable(shortened_function(function, room), room);
+}
 
 void add_function_row(Page &page, const std::string &own, const std::string &all, const std::string &half, double share,
 					  const std::string &name)
@@ -55,7 +61,7 @@ void add_whole_message(Page &page, const CellResult &cell)
 			++shown;
 			add_function_row(page, microseconds(function.mean_ns), "",
 							 half_beside(function.samples, function.half_ns, function.mean_ns),
-							 function.mean_ns / all_ns, model::printable(function.name, room_for_names(page)));
+							 function.mean_ns / all_ns, name_in(function.name, room_for_names(page)));
 		} else {
 			++others;
 			others_ns += function.mean_ns;
@@ -130,13 +136,18 @@ private:
 	std::string name_of(const std::vector<std::string> &names, size_t depth) const
 	{
 		const size_t room = std::max(room_for_names(page_), depth + kShortestName) - depth;
-		std::string text = names.back();
+		constexpr size_t kLeftOut = 4; // columns of "… > "
+		if (names.size() == 1)
+			return name_in(names.back(), room);
+		std::string text = shortened_function(names.back(), room - kLeftOut);
 		bool is_whole = true;
-		for (size_t i = names.size() - 1; i-- > 0;) {
-			const std::string longer = names[i] + " > " + text;
-			if (!(is_whole = columns(longer) + (i > 0 ? 4 : 0) <= room))
+		for (size_t i = names.size() - 1; is_whole && i-- > 0;) {
+			const size_t taken = columns(text) + 3 + (i > 0 ? kLeftOut : 0);
+			const std::string caller = shortened_function(names[i], room - std::min(room, taken));
+			const bool has_library = caller.find('!') < caller.size() || names[i].find('!') == std::string::npos;
+			if (!(is_whole = columns(caller) + taken <= room && has_library))
 				break;
-			text = longer;
+			text = caller + " > " + text;
 		}
 		return model::printable(is_whole ? text : "… > " + text, room);
 	}
@@ -198,7 +209,7 @@ void add_function_notes(Page &page)
 		"without "
 		"what the function calls; all: with it, and ± (95 %, over blocks) is of this. Functions that only pass on "
 		"share a row with the one that they call. In others: rows of a single sample, and small ones. Who called the "
-		"kernel is in the flame graph.",
+		"kernel, and C++ names in full, are in the flame graph.",
 		2);
 	page.paragraph("",
 				   "library!function: user code; library+offset: a function without a name there; [probes]: BPF "
