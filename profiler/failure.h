@@ -14,7 +14,7 @@ enum class ExitCode : int {
 	TargetMissed = 1,  // a target missed, or a regression proven
 	Usage = 2,         // bad input: arguments, plans, run directories
 	MachineCannot = 3, // the kernel, the privileges or the hardware don't allow it
-	Invalid = 4,       // measured, but invalid or inconclusive (with --strict); or nothing was measured
+	Invalid = 4,       // measured, but invalid or inconclusive (--strict); no measurement, or no answer
 	Internal = 70,     // a defect of icepath
 	Interrupted = 130, // SIGINT, SIGTERM or SIGHUP: the partial result is kept and marked
 };

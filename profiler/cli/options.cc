@@ -174,15 +174,17 @@ struct Commands {
 	ListOptions list;
 };
 
+constexpr const char *kCellHelp =
+	"only cells of this target, or whose title begins with this, or else contains it, as \"tcp 64 B\"";
+
 void add_explain(CLI::App &app, Commands &commands)
 {
 	report::Question &question = commands.explain.question;
 	app.add_option("RUN", commands.explain.run, "run directory")->required();
-	CLI::Option *cell = app.add_option("--cell", question.cell, "only cells whose title contains this, as \"tcp 64 B\"")
-							->default_str("every cell");
+	CLI::Option *cell = app.add_option("--cell", question.cell, kCellHelp)->default_str("every cell");
 	CLI::Option *against =
 		app.add_option("--against", question.against,
-					   "why the one cell that --cell names is slower than the one whose title contains this")
+					   "why the cell that --cell names is slower than this one, as udp: of several those most alike")
 			->needs(cell);
 	CLI::Option *tail =
 		app.add_option("--tail", commands.tail, "percentile that the slowest messages begin with, as 99.9")
@@ -223,9 +225,7 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 		app.add_subcommand("flamegraph", "a run's latency, or its threads, as an interactive SVG and folded stacks");
 	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
 	flamegraph->add_option("-o,--output", commands.flamegraph.output, "folder for the files (the run directory)");
-	flamegraph
-		->add_option("--cell", commands.flamegraph.wishes.cell, "only cells whose title contains this, as \"tcp 64 B\"")
-		->default_str("every cell");
+	flamegraph->add_option("--cell", commands.flamegraph.wishes.cell, kCellHelp)->default_str("every cell");
 	flamegraph->add_option("--kind", commands.flame_kind, kind_help())->capture_default_str();
 	flamegraph->add_flag("--tail", commands.flamegraph.wishes.tail, "only the slowest 1 % of each cell's messages");
 	flamegraph->add_option("--diff", commands.flamegraph.wishes.other, "run directory to compare with");

@@ -43,10 +43,11 @@ ExitCode report(const ReportOptions &options, const Style &style)
 
 ExitCode explain(const ExplainOptions &options, const Style &style)
 {
-	print(after_reading(style, [&] {
+	const report::Explanation told = after_reading(style, [&] {
 		return report::explanation_of(options.run, options.question, {style.colour, style.unicode, style.width, true});
-	}));
-	return ExitCode::Ok;
+	});
+	print(told.text);
+	return told.refused ? ExitCode::Invalid : ExitCode::Ok;
 }
 
 ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const report::OpenFolder &open)

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/report/cell_modes.h"
 #include "profiler/report/quantity.h"
+#include "profiler/report/unknown_paths.h"
 
 namespace icepath::report {
 namespace {
@@ -34,44 +34,22 @@ std::string interval_words(const stats::RoundRatio &ratio)
 	return fmt::format("{:.3g} times, between {:.3g} and {:.3g}", ratio.ratio, ratio.interval.low, ratio.interval.high);
 }
 
-std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b)
-{
-	std::vector<std::string> found;
-	const auto add = [&](bool differ, const char *what, const auto &of_a, const auto &of_b) {
-		if (differ)
-			found.push_back(fmt::format("{}: {} and {}", what, of_a, of_b));
-	};
-	add(a.pattern != b.pattern, "pattern", model::name(a.pattern), model::name(b.pattern));
-	add(a.wait != b.wait, "wait", model::name(a.wait), model::name(b.wait));
-	add(a.payload_bytes != b.payload_bytes, "size", model::payload_text(a.payload_bytes),
-		model::payload_text(b.payload_bytes));
-	add(model::between(a) != model::between(b), "between", model::name(model::between(a)),
-		model::name(model::between(b)));
-	add(a.idle_states != b.idle_states, "idle states of CPUs", model::name(a.idle_states), model::name(b.idle_states));
-	if (a.rate_hz != b.rate_hz && a.pattern == b.pattern)
-		found.emplace_back("rate");
-	if (!(a.levels == b.levels))
-		found.push_back(fmt::format("levels:{} and{}", model::levels_text(a), model::levels_text(b)));
-	return found;
-}
-
-std::string percent_known(const CellResult &cell)
-{
-	const double typical = cell.typical ? cell.typical->share_known() : 0;
-	return percent(std::min(cell.share_known(), typical));
-}
-
-// Why a cell's typical messages don't say where its time goes. Empty: they do.
-std::string unknown_paths(const CellResult &cell)
+// Why a cell's typical messages don't say where its time goes. Empty: they do. The others, which may be few and take most
+// of the time, don't matter to them.
+std::string why_unknown(const CellResult &cell)
 {
 	const std::string title = model::title(cell.cell);
 	if (cell.probed == 0)
-		return title + " was not measured with probes";
+		return title +
+			   " was not measured with probes: measure longer, as root or after icepath setup (sudo icepath run "
+			   "-d)";
 	if (!cell.typical)
-		return title + " has too few messages with probes";
-	if (!cell.tells_typical() || cell.typical->layers.deliveries() == 0)
-		return fmt::format("only {} of the messages of {} have a known path, too few to stand for all",
-						   percent_known(cell), title);
+		return title + " has too few messages with probes: measure longer (icepath run -d)";
+	const uint64_t known = cell.typical->layers.deliveries();
+	if (known == 0 || cell.typical->share_known() < kEnoughKnown)
+		return fmt::format("only {} of {} typical messages of {} have a known path, too few to stand for the others: "
+						   "icepath report -v RUN says why",
+						   count(known), count(cell.typical->messages), title);
 	return "";
 }
 
@@ -80,7 +58,8 @@ std::string refusal_of(const CellResult &slower, const CellResult &faster,
 {
 	for (const CellResult *cell : {&slower, &faster})
 		if (cell->cell.limits || cell->cell.pattern == model::Pattern::Throughput)
-			return fmt::format("{} sets its own rate: the faster it goes, the longer its messages queue",
+			return fmt::format("{} sets its own rate: the faster it goes, the longer its messages queue. Compare "
+							   "pingpong or oneway (icepath run --patterns)",
 							   model::title(cell->cell));
 	if (!ratio)
 		return fmt::format("fewer than {} rounds measured both cells: measure longer (icepath run -d)",
@@ -94,37 +73,12 @@ std::string refusal_of(const CellResult &slower, const CellResult &faster,
 						   "-d), or fewer cells",
 						   ratio->rounds, model::title(slower.cell), interval_words(*ratio), model::title(faster.cell));
 	for (const CellResult *cell : {&slower, &faster})
-		if (const std::string unknown = unknown_paths(*cell); !unknown.empty())
+		if (const std::string unknown = why_unknown(*cell); !unknown.empty())
 			return unknown;
 	return "";
 }
 
 } // namespace
-
-size_t cell_with(const RunResult &result, const std::string &part, const std::string &option)
-{
-	std::array<std::vector<size_t>, 3> found; // the best first
-	for (size_t i = 0; i < result.cells.size(); ++i) {
-		const CellResult &cell = result.cells[i];
-		const std::string title = model::title(cell.cell);
-		if (cell.blocks_probed + cell.blocks_unprobed == 0 || title.find(part) == std::string::npos)
-			continue;
-		found[title == part ? 0 : title.starts_with(part + " ") ? 1 : 2].push_back(i);
-	}
-	const auto best = std::ranges::find_if(found, [](const auto &cells) { return !cells.empty(); });
-	if (best == found.end())
-		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: no cell that was measured has \"{}\" in its title", option, part));
-	if (best->size() == 1)
-		return best->front();
-	constexpr size_t kNamed = 4;
-	std::vector<std::string> titles;
-	for (size_t i = 0; i < std::min(kNamed, best->size()); ++i)
-		titles.push_back(model::title(result.cells[(*best)[i]].cell));
-	throw Failure(ExitCode::Usage,
-				  fmt::format("{}: {} cells have \"{}\" in their titles: {}{}. Give more of one title", option,
-							  best->size(), part, fmt::join(titles, ", "), best->size() > kNamed ? ", …" : ""));
-}
 
 Against explain_against(const RunResult &result, size_t cell, size_t against)
 {
@@ -137,7 +91,8 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 		found.ratio = inverse(*found.ratio);
 	const CellResult &slower = result.cells[found.slower], &faster = result.cells[found.faster];
 	found.unlike = unlike(slower.cell, faster.cell);
-	found.refusal = cell == against ? "it is one and the same cell" : refusal_of(slower, faster, found.ratio);
+	found.refusal = cell == against ? "it is one and the same cell: icepath report -v RUN has the titles of others"
+									: refusal_of(slower, faster, found.ratio);
 	if (!found.refusal.empty())
 		return found;
 	Difference difference =
@@ -151,13 +106,63 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 	} else if (!difference.of.interval)
 		found.refusal = "their typical messages are of too few blocks with probes: measure longer (icepath run -d)";
 	else
-		found.refusal = fmt::format("without probes it takes {} as long, but with probes the typical messages of both "
-									"don't differ likewise: {} "
-									"and {} µs. So layers, which only blocks with probes have, can't explain it",
-									interval_words(*found.ratio), microseconds(static_cast<double>(difference.of.a_ns)),
-									microseconds(static_cast<double>(difference.of.b_ns)));
+		found.refusal =
+			fmt::format("without probes it takes {} as long, but with probes the typical messages of both "
+						"don't differ likewise: {} "
+						"and {} µs. So layers, which only blocks with probes have, can't explain it: measure "
+						"longer (icepath run -d)",
+						interval_words(*found.ratio), microseconds(static_cast<double>(difference.of.a_ns)),
+						microseconds(static_cast<double>(difference.of.b_ns)));
 	return found;
 }
+
+Against explain_named(const RunResult &result, const std::string &run, const std::pair<std::string, std::string> &texts)
+{
+	std::vector<model::Cell> cells;
+	std::vector<bool> measured;
+	for (const CellResult &cell : result.cells) {
+		cells.push_back(cell.cell);
+		measured.push_back(cell.blocks_probed + cell.blocks_unprobed > 0);
+	}
+	const PairOfCells pair = pairs_named(cells, measured, texts).front();
+	Against found = explain_against(result, pair.cell, pair.against);
+	for (const OtherPair &other : other_pairs(cells, measured, texts))
+		found.others.push_back(fmt::format("icepath explain {} {}", shell_word(run), other.options));
+	return found;
+}
+
+namespace {
+
+void add_others(Page &page, const std::vector<std::string> &others)
+{
+	constexpr size_t kShown = 4;
+	for (size_t i = 0; i < std::min(kShown, others.size()); ++i)
+		page.paragraph(i == 0 ? "others" : "", others[i]);
+	if (others.size() > kShown)
+		page.paragraph("",
+					   fmt::format("and {} more pairs: icepath report -v RUN has the titles", others.size() - kShown));
+}
+
+// Before all else: what the table isn't of.
+void add_unknown_of_both(Page &page, const Against &against, const CellResult &slower, const CellResult &faster)
+{
+	std::string text;
+	for (const CellResult *cell : {&slower, &faster})
+		if (const std::string unknown = without_path_text(*cell); !unknown.empty())
+			text += (text.empty() ? "" : ". ") + fmt::format("of {}: {}", model::title(cell->cell), unknown);
+	if (text.empty())
+		return;
+	const auto longer = [](double a_ns, double b_ns) { return microseconds(a_ns - b_ns); };
+	page.paragraph(
+		"unknown",
+		fmt::format("{}. What follows isn't of them: a typical message takes {} µs longer, all messages with a "
+					"known path take {} µs longer on average, and all messages {} µs",
+					text, microseconds(static_cast<double>(against.difference->of.ns())),
+					longer(slower.layers.mean_ns(), faster.layers.mean_ns()),
+					longer(slower.latency_probed.mean, faster.latency_probed.mean)));
+}
+
+} // namespace
 
 void add_against(Page &page, const RunResult &result, const Against &against)
 {
@@ -169,8 +174,10 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 					   fmt::format("they don't differ by the target alone: {}", fmt::join(against.unlike, "; ")));
 	if (!against.difference) {
 		page.paragraph("refused", against.refusal);
+		add_others(page, against.others);
 		return;
 	}
+	add_unknown_of_both(page, against, slower, faster);
 	const Difference &difference = *against.difference;
 	page.paragraph(
 		"ratio", fmt::format("{}it takes {} as long, by all messages without probes but the fastest and slowest "
@@ -199,7 +206,8 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 		page, difference,
 		{by_target ? slower.cell.target : "A", by_target ? faster.cell.target : "B", "longer by", "of it", false});
 	page.line(page.spelled("  ±: half of the 95 % interval, over the blocks of both that share a round or an opening"));
-	add_remedies(page, against.remedies);
+	add_remedies(page, against.remedies, difference.has_shares());
+	add_others(page, against.others);
 }
 
 } // namespace icepath::report

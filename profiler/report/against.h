@@ -4,10 +4,12 @@
 // the time goes, the typical messages (p40 to p60) of blocks with probes.
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/report/aggregate.h"
 #include "profiler/report/difference.h"
+#include "profiler/report/named_cells.h"
 #include "profiler/report/remedies.h"
 #include "profiler/stats/round_ratio.h"
 
@@ -21,13 +23,14 @@ struct Against {
 	std::string refusal; // why there is no difference to explain; empty: there is
 	std::optional<Difference> difference; // of typical messages, slower less faster; only without a refusal
 	std::vector<Remedy> remedies; // for the slower one
+	std::vector<std::string> others; // commands for other pairs that the question may have meant
 };
 
-// Finds one cell by a part of its title; `option` is named in errors. A cell of that very target, or with that very
-// title, is preferred. Throws Failure(Usage) if none or several cells that were measured have it.
-size_t cell_with(const RunResult &result, const std::string &part, const std::string &option);
-
 Against explain_against(const RunResult &result, size_t cell, size_t against);
+
+// Of the cells that `texts` of --cell and --against name, those that are most alike (named_cells.h). `run`: for commands.
+Against explain_named(const RunResult &result, const std::string &run,
+					  const std::pair<std::string, std::string> &texts);
 
 void add_against(Page &page, const RunResult &result, const Against &against);
 

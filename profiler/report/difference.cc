@@ -146,9 +146,23 @@ Difference compare(const Compared &a, const Compared &b)
 		difference.has_relays = difference.has_relays || role == path::Role::Relay;
 	}
 	std::ranges::stable_sort(difference.kinds, greatest_first);
-	for (KindDifference &kind : difference.kinds)
+	for (KindDifference &kind : difference.kinds) {
 		std::ranges::stable_sort(kind.rows, greatest_first);
+		for (DifferenceRow &row : kind.rows)
+			row.has_namesake = std::ranges::count_if(kind.rows, [&](const DifferenceRow &other) {
+								   return other.layer == row.layer && other.part == row.part;
+							   }) > 1;
+	}
 	return difference;
+}
+
+bool Difference::has_shares() const
+{
+	constexpr double kMost = 1.005; // which is still written as 100 %
+	const auto is_a_part = [&](const DifferenceFigures &part) { return share(part) < kMost; };
+	return of.ns() != 0 && std::ranges::all_of(kinds, [&](const KindDifference &kind) {
+			   return is_a_part(kind.of) && std::ranges::all_of(kind.rows, is_a_part, &DifferenceRow::of);
+		   });
 }
 
 std::string layer_text(model::Layer layer, model::Part part)
@@ -163,11 +177,21 @@ std::string place_text(const DifferenceRow &row)
 	return row.role == path::Role::Relay ? fmt::format("{} {}", role, row.relay) : std::string(role);
 }
 
+namespace {
+
+std::string name_without_relays(const DifferenceRow &row)
+{
+	const std::string text = layer_text(row.layer, row.part);
+	return row.has_namesake ? fmt::format("{} ({})", text, place_text(row)) : text;
+}
+
+} // namespace
+
 std::string row_text(const DifferenceRow &row, bool has_relays)
 {
 	const std::string text = layer_text(row.layer, row.part);
 	const std::string &thread = row.threads[row.of.a_ns > 0 ? 0 : 1];
-	return !has_relays                     ? text
+	return !has_relays                     ? name_without_relays(row)
 		   : row.role == path::Role::Relay ? fmt::format("{} at {} ({})", text, place_text(row), thread)
 										   : fmt::format("{} at the {} ({})", text, place_text(row), thread);
 }
@@ -175,7 +199,18 @@ std::string row_text(const DifferenceRow &row, bool has_relays)
 namespace {
 
 constexpr const char *kSumOfRows = "sum";
-constexpr double kHardlyDiffers = 0.01; // of the whole difference
+constexpr double kHardlyDiffers = 0.01; // of what shares are of
+
+// The whole difference; without shares what A takes longer in the kinds in which it does.
+double whole_ns(const Difference &difference)
+{
+	if (difference.has_shares())
+		return static_cast<double>(difference.of.ns());
+	double longer_ns = 1;
+	for (const KindDifference &kind : difference.kinds)
+		longer_ns += static_cast<double>(std::max<int64_t>(kind.of.ns(), 0));
+	return longer_ns;
+}
 
 struct DifferenceLine {
 	std::string name, place = {}, threads = {};
@@ -211,7 +246,7 @@ void add_to_figures(DifferenceFigures &sum, const DifferenceFigures &more)
 // In the order in which they are shown, without the sum.
 class DifferenceLines {
 public:
-	explicit DifferenceLines(const Difference &difference) : difference_(difference)
+	explicit DifferenceLines(const Difference &difference) : difference_(difference), whole_ns_(whole_ns(difference))
 	{
 		DifferenceLine rest{.name = "everything else", .has_intervals = false};
 		for (const KindDifference &kind : difference.kinds) {
@@ -226,7 +261,10 @@ public:
 	std::vector<DifferenceLine> take() { return std::move(lines_); }
 
 private:
-	bool differs(const DifferenceFigures &of) const { return std::abs(difference_.share(of)) >= kHardlyDiffers; }
+	bool differs(const DifferenceFigures &of) const
+	{
+		return std::abs(static_cast<double>(of.ns())) >= kHardlyDiffers * std::abs(whole_ns_);
+	}
 
 	std::string threads_of(const DifferenceRow &row) const
 	{
@@ -245,7 +283,8 @@ private:
 			if (hardly > 1 && !differs(row.of))
 				add_to_figures(others.of, row.of);
 			else
-				lines_.push_back({.name = "  " + layer_text(row.layer, row.part),
+				lines_.push_back({.name = "  " + (difference_.has_relays ? layer_text(row.layer, row.part)
+																		 : name_without_relays(row)),
 								  .place = difference_.has_relays ? place_text(row) : "",
 								  .threads = threads_of(row),
 								  .of = row.of});
@@ -254,6 +293,7 @@ private:
 	}
 
 	const Difference &difference_;
+	const double whole_ns_;
 	std::vector<DifferenceLine> lines_;
 };
 
@@ -262,7 +302,8 @@ enum : size_t { Name, Place, OfA, OfB, More, MoreHalf, Share, ShareHalf, Rest, C
 } // namespace column
 using DifferenceColumns = std::array<std::string, column::Count>; // of a row
 
-DifferenceColumns columns_of(const DifferenceLine &line, double share, const std::string &rest)
+// `share`: nothing if there are no shares.
+DifferenceColumns columns_of(const DifferenceLine &line, std::optional<double> share, const std::string &rest)
 {
 	const bool is_sum = line.name == kSumOfRows;
 	return {line.name,
@@ -271,8 +312,8 @@ DifferenceColumns columns_of(const DifferenceLine &line, double share, const std
 			exact_microseconds(line.of.b_ns),
 			signed_microseconds(line.of.ns()),
 			line.has_intervals ? half_text(line.of.interval) : "",
-			fmt::format("{:.0f} %", 100 * share),
-			line.has_intervals && !is_sum ? half_share_text(line.of.share_interval) : "",
+			share ? fmt::format("{:.0f} %", std::round(100 * *share) + 0.0) : "",
+			share && line.has_intervals && !is_sum ? half_share_text(line.of.share_interval) : "",
 			rest};
 }
 
@@ -301,42 +342,50 @@ void add_difference_rows(Page &page, const std::vector<DifferenceColumns> &rows)
 void add_difference(Page &page, const Difference &difference, const DifferenceHeads &heads)
 {
 	constexpr size_t kBar = 16;
+	const bool has_shares = difference.has_shares();
+	const double whole = whole_ns(difference);
 	std::vector<DifferenceColumns> rows = {
-		{"mean µs", "", heads.a, heads.b, heads.difference, "", heads.share, "", ""}};
+		{"mean µs", "", heads.a, heads.b, heads.difference, "", has_shares ? heads.share : "", "", ""}};
 	for (const DifferenceLine &line : DifferenceLines(difference).take()) {
-		const double share = difference.share(line.of);
-		const auto bar = static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBar));
-		rows.push_back(columns_of(line, share,
+		const double part = static_cast<double>(line.of.ns()) / whole;
+		const auto bar = static_cast<size_t>(std::lround(std::clamp(part, 0.0, 1.0) * kBar));
+		rows.push_back(columns_of(line, has_shares ? std::optional(part) : std::nullopt,
 								  !line.kind ? page.spelled(line.threads)
 								  : bar > 0  ? kind_symbol(*line.kind, bar, page.look())
 											 : ""));
 	}
-	rows.push_back(columns_of({.name = kSumOfRows, .of = difference.of}, 1, page.spelled("= recv - send")));
+	rows.push_back(columns_of({.name = kSumOfRows, .of = difference.of}, has_shares ? std::optional(1.0) : std::nullopt,
+							  page.spelled("= recv - send")));
 	if (heads.b_first)
 		for (DifferenceColumns &row : rows)
 			std::swap(row[column::OfA], row[column::OfB]);
 	add_difference_rows(page, rows);
+	if (!has_shares)
+		page.line("  without shares: a row differs by more than the sum");
 }
 
 std::string most_of_it(const Difference &difference)
 {
 	constexpr double kEnough = 0.8, kWorthWords = 0.1;
 	constexpr size_t kMost = 3;
+	const bool has_shares = difference.has_shares();
+	const double whole = whole_ns(difference);
 	std::string text;
 	double told = 0;
 	size_t kinds = 0;
 	for (const KindDifference &kind : difference.kinds) {
-		const double share = difference.share(kind.of);
+		const double share = static_cast<double>(kind.of.ns()) / whole;
 		if (share < kWorthWords || told >= kEnough || kinds == kMost)
 			break;
 		if (!kind.of.is_told())
 			continue;
 		told += share;
 		++kinds;
-		const std::string percent_text =
-			fmt::format("{:.0f} % {}", 100 * share, half_share_text(kind.of.share_interval));
-		text += fmt::format("{}{} {} µs ({})", text.empty() ? "Of that, " : "; ", style_of(kind.kind).word,
-							microseconds(static_cast<double>(kind.of.ns())), percent_text);
+		const std::string beside =
+			has_shares ? fmt::format(" ({:.0f} % {})", 100 * share, half_share_text(kind.of.share_interval)) : "";
+		text += fmt::format("{}{} {}{} µs{}", text.empty() ? (has_shares ? "Of that, " : "It takes longer in: ") : "; ",
+							style_of(kind.kind).word, has_shares ? "" : "+",
+							microseconds(static_cast<double>(kind.of.ns())), beside);
 		const DifferenceRow &most = kind.rows.front();
 		text += fmt::format(", {}{}",
 							kind.rows.size() == 1             ? ""
@@ -344,7 +393,7 @@ std::string most_of_it(const Difference &difference)
 															  : "first ",
 							row_text(most, difference.has_relays));
 	}
-	return text;
+	return has_shares || text.empty() ? text : text + ". Others take less";
 }
 
 } // namespace icepath::report

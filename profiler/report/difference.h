@@ -38,6 +38,7 @@ struct DifferenceRow {
 	uint16_t relay = 0;
 	std::array<std::string, 2> threads; // of A and of B, those with most time first; empty: it has no such time
 	DifferenceFigures of;
+	bool has_namesake = false; // a row of the same layer and part at another place
 };
 
 struct KindDifference {
@@ -50,6 +51,9 @@ struct Difference {
 	std::vector<KindDifference> kinds; // those with time, the greatest difference first
 	DifferenceFigures of; // without a share
 	bool has_relays = false; // messages of A or of B pass other threads
+	// Whether shares of the whole difference say something: none is more than all of it, as where the whole is small
+	// because its parts cancel each other out.
+	bool has_shares() const;
 	double share(const DifferenceFigures &part) const
 	{
 		return static_cast<double>(part.ns()) / static_cast<double>(of.ns());
@@ -62,7 +66,7 @@ Difference compare(const Compared &a, const Compared &b);
 std::string layer_text(model::Layer layer, model::Part part); // "wakeup/idle_exit"
 std::string place_text(const DifferenceRow &row); // "relay 1"
 
-// "wakeup at relay 1 (dds.udp)"; without the place if there are no relays.
+// "wakeup at relay 1 (dds.udp)"; without relays the place only tells rows of one layer apart, as "interrupt (receiver)".
 std::string row_text(const DifferenceRow &row, bool has_relays);
 
 // Names of the columns.
@@ -75,6 +79,7 @@ struct DifferenceHeads {
 void add_difference(Page &page, const Difference &difference, const DifferenceHeads &heads);
 
 // The kinds that make most of the difference: "Of that, waking 4.00 µs (48 % ±3), mostly wakeup at relay 1 (daemon); …".
+// Of a difference without shares: "It takes longer in: waking +4.00 µs, mostly …".
 // Only kinds whose difference is told from zero. Empty if none is.
 std::string most_of_it(const Difference &difference);
 

@@ -5,6 +5,7 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/report/run_json.h"
+#include "profiler/report/unknown_paths.h"
 
 namespace icepath::report {
 namespace {
@@ -79,14 +80,24 @@ std::string printed_json(const OrderedJson &json)
 	return json.dump(1, '\t', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-OrderedJson tail_json(const RunResult &result, size_t index)
+OrderedJson unknown_json(const CellResult &cell)
+{
+	const UnknownPaths unknown = unknown_paths(cell);
+	return {{"messages", unknown.messages},
+			{"of_messages", unknown.of},
+			{"mean_ns", unknown.messages > 0 ? OrderedJson(unknown.mean_ns()) : OrderedJson(nullptr)},
+			{"share_of_time", unknown.share_of_time()}};
+}
+
+OrderedJson tail_json(const RunResult &result, size_t index, const TailExplanation &tail)
 {
 	const CellResult &cell = result.cells[index];
-	const TailExplanation tail = explain_tail(cell);
 	OrderedJson json = cell_name_json(result, index);
 	json["verdict"] = kTailVerdicts[static_cast<size_t>(tail.verdict)];
 	json["refusal"] = text_or_null(tail.refusal);
 	json["messages"] = tail.messages;
+	json["of_messages"] = cell.tail ? cell.tail->messages : 0;
+	json["unknown"] = unknown_json(cell);
 	json["typical_messages"] = cell.typical ? cell.typical->layers.deliveries() : 0;
 	json["blocks"] = tail.blocks;
 	json["of_blocks"] = tail.of_blocks;
@@ -95,7 +106,7 @@ OrderedJson tail_json(const RunResult &result, size_t index)
 	json["begin_with_probes"] = quantile_json(cell.tail_begin_probed);
 	json["begin_without_probes"] = quantile_json(cell.tail_begin);
 	json["as_without_probes"] = tail.as_without_probes ? OrderedJson(*tail.as_without_probes) : OrderedJson(nullptr);
-	const bool explained = tail.verdict != TailVerdict::TooFew;
+	const bool explained = tail.is_explained();
 	json["growth"] = explained ? difference_json(tail.growth) : OrderedJson(nullptr);
 	json["named"] = explained ? OrderedJson(tail.named) : OrderedJson(nullptr);
 	json["causes"] = OrderedJson::array();
@@ -129,14 +140,15 @@ OrderedJson step_json(const MessageStep &step)
 
 } // namespace
 
-std::string tails_json(const RunResult &result, const std::vector<size_t> &cells)
+std::string tails_json(const RunResult &result, const std::vector<size_t> &cells,
+					   const std::vector<TailExplanation> &tails)
 {
 	OrderedJson json = {{"schema", kExplainSchema},
 						{"question", "tail"},
 						{"tail_percent", result.tail_from.per_100000 / 1000.0},
 						{"cells", OrderedJson::array()}};
-	for (const size_t cell : cells)
-		json["cells"].push_back(tail_json(result, cell));
+	for (size_t i = 0; i < cells.size(); ++i)
+		json["cells"].push_back(tail_json(result, cells[i], tails.at(i)));
 	return printed_json(json);
 }
 
@@ -149,6 +161,11 @@ std::string against_json(const RunResult &result, const Against &against)
 						{"as_asked", against.as_asked},
 						{"unlike", against.unlike},
 						{"refusal", text_or_null(against.refusal)},
+						{"others", against.others},
+						{"unknown",
+						 {{"slower", unknown_json(result.cells[against.slower])},
+						  {"faster", unknown_json(result.cells[against.faster])}}},
+						{"mean_longer_ns", nullptr},
 						{"pair", nullptr},
 						{"difference", nullptr},
 						{"next", remedies_json(against.remedies)}};
@@ -158,6 +175,12 @@ std::string against_json(const RunResult &result, const Against &against)
 						{"rounds", against.ratio->rounds},
 						{"openings", against.ratio->openings},
 						{"p_value", against.ratio->p ? OrderedJson(*against.ratio->p) : OrderedJson(nullptr)}};
+	const CellResult &slower = result.cells[against.slower], &faster = result.cells[against.faster];
+	if (slower.probed > 0 && faster.probed > 0)
+		json["mean_longer_ns"] = {{"known", slower.complete() > 0 && faster.complete() > 0
+												? OrderedJson(slower.layers.mean_ns() - faster.layers.mean_ns())
+												: OrderedJson(nullptr)},
+								  {"all", slower.latency_probed.mean - faster.latency_probed.mean}};
 	if (against.difference)
 		json["difference"] = difference_json(*against.difference);
 	return printed_json(json);

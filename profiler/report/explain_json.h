@@ -12,8 +12,9 @@ namespace icepath::report {
 
 inline constexpr int kExplainSchema = 2;
 
-// Of these cells, by their indices.
-std::string tails_json(const RunResult &result, const std::vector<size_t> &cells);
+// Of these cells, by their indices, each with its tail.
+std::string tails_json(const RunResult &result, const std::vector<size_t> &cells,
+					   const std::vector<TailExplanation> &tails);
 std::string against_json(const RunResult &result, const Against &against);
 std::string messages_json(const RunResult &result, const std::vector<const WorstMessage *> &messages);
 

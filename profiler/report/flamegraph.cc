@@ -9,6 +9,7 @@
 #include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/report/measures_json.h"
+#include "profiler/report/named_cells.h"
 
 namespace icepath::report {
 namespace {
@@ -125,10 +126,11 @@ FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::
 {
 	FlameGraph graph;
 	const bool shown = functions == FlameFunctions::Shown && which == FlameMessages::All;
-	for (const CellResult &cell : result.cells) {
+	for (const size_t index : cells_named(result, only)) {
+		const CellResult &cell = result.cells[index];
 		const std::string title = model::title(cell.cell);
 		const Breakdown &layers = layers_of(cell, which);
-		if (layers.deliveries() == 0 || title.find(only) == std::string::npos)
+		if (layers.deliveries() == 0)
 			continue;
 		graph.cells.push_back({frame_name(cell.cell.target), frame_name(model::variant(cell.cell)),
 							   tree_of(layers, title, cell.is_of_library(), shown ? &cell.functions : nullptr)});
@@ -170,10 +172,11 @@ FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::stri
 					  fmt::format("--kind {}: the run has no stacks: `icepath run --stacks` takes them, in "
 								  "the seventh round of eight",
 								  kFlameKindNames[static_cast<size_t>(kind)]));
-	for (const CellResult &cell : result.cells) {
+	for (const size_t index : cells_named(result, only)) {
+		const CellResult &cell = result.cells[index];
 		const std::string title = model::title(cell.cell);
 		const std::vector<ThreadRow> rows = rows_of(cell.threads, kind);
-		if (!rows.empty() && title.find(only) != std::string::npos)
+		if (!rows.empty())
 			graph.cells.push_back({frame_name(cell.cell.target), frame_name(model::variant(cell.cell)),
 								   tree_of_threads(rows, title, kind, cell.is_of_library())});
 	}

@@ -51,7 +51,7 @@ enum class FlameMessages : uint8_t { All, Typical, Tail };
 // Samples are of all messages, so only the graph of all messages has functions.
 enum class FlameFunctions : uint8_t { Hidden, Shown };
 
-// `only`: a part of a cell's title; empty: every cell. Typical and Tail: of the latencies in CellResult, so of cells
+// `only`: as cells_named() takes it. Typical and Tail: of the latencies in CellResult, so of cells
 // that have these.
 FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only,
 					   FlameFunctions functions = FlameFunctions::Hidden);

@@ -184,8 +184,9 @@ std::string in_short(const TailExplanation &tail)
 	if (growth.kinds.empty() || growth.of.ns() <= 0)
 		return "";
 	const KindDifference &most = growth.kinds.front();
-	std::string text =
-		fmt::format(": {:.0f} % of what they take longer is {}", 100 * growth.share(most.of), style_of(most.kind).word);
+	const std::string most_share =
+		growth.has_shares() ? fmt::format("{:.0f} %", 100 * growth.share(most.of)) : std::string("most");
+	std::string text = fmt::format(": {} of what they take longer is {}", most_share, style_of(most.kind).word);
 	if (!tail.causes.empty() && tail.causes.front().growth_ns > 0)
 		text += fmt::format("; {} of it all has a cause with a name, first of all {}", percent(tail.named),
 							tail.causes.front().name);
@@ -205,7 +206,7 @@ std::string tail_section(const RunResult &result)
 			continue;
 		}
 		Page text({false, true}, kTextColumns);
-		add_tails(text, result, {i});
+		add_tail(text, result, i, tail);
 		content += fmt::format(
 			"<div data-cell=\"{}\">{}</div>", i,
 			folded_away(escaped(fmt::format("{}, {} and more", title, duration(static_cast<double>(tail.from_ns))) +

@@ -147,17 +147,19 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 	std::vector<Remedy> remedies;
 	const auto whole = static_cast<double>(symptoms.difference.of.ns());
 	for (const Row &row : kRemedies)
-		if (const double share = row.ns(symptoms) / whole; whole > 0 && share >= kWorthARemedy)
-			remedies.push_back({row.cause, share, row.advice});
+		if (const double ns = row.ns(symptoms); whole > 0 && ns >= kWorthARemedy * whole)
+			remedies.push_back({row.cause, ns / whole, ns, row.advice});
 	std::ranges::stable_sort(remedies, std::ranges::greater(), &Remedy::share);
 	return remedies;
 }
 
-void add_remedies(Page &page, const std::vector<Remedy> &remedies)
+void add_remedies(Page &page, const std::vector<Remedy> &remedies, bool with_shares)
 {
 	for (const Remedy &remedy : remedies)
 		page.paragraph(&remedy == &remedies.front() ? "next" : "",
-					   fmt::format("{} of it: {}", percent(std::min(remedy.share, 1.0)), remedy.advice));
+					   fmt::format("{} of it: {}",
+								   with_shares ? percent(std::min(remedy.share, 1.0)) : microseconds(remedy.ns) + " µs",
+								   remedy.advice));
 }
 
 } // namespace icepath::report

@@ -21,7 +21,7 @@ struct Symptoms {
 
 struct Remedy {
 	std::string_view cause; // a word for programs: "tick"
-	double share = 0; // of the difference
+	double share = 0, ns = 0; // of the difference
 	std::string advice;
 };
 
@@ -30,6 +30,7 @@ inline constexpr double kWorthARemedy = 0.1; // of the difference
 // Only of what takes at least that share, the greatest first.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
-void add_remedies(Page &page, const std::vector<Remedy> &remedies);
+// `with_shares`: those of the difference say something; else they stand in µs.
+void add_remedies(Page &page, const std::vector<Remedy> &remedies, bool with_shares);
 
 } // namespace icepath::report

@@ -12,6 +12,7 @@
 #include "profiler/report/function_lines.h"
 #include "profiler/report/html_report.h"
 #include "profiler/report/mode_difference.h"
+#include "profiler/report/named_cells.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/one_message.h"
 #include "profiler/report/run_json.h"
@@ -33,13 +34,11 @@ Page page_of(const Style &style)
 	return Page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 }
 
-// Those that were measured with probes and whose title contains `part`.
+// Those that were measured with probes, of those that `part` names.
 std::vector<size_t> cells_of(const std::string &run, const RunResult &result, const std::string &part)
 {
-	std::vector<size_t> cells;
-	for (size_t i = 0; i < result.cells.size(); ++i)
-		if (result.cells[i].probed > 0 && model::title(result.cells[i].cell).find(part) != std::string::npos)
-			cells.push_back(i);
+	std::vector<size_t> cells = cells_named(result, part);
+	std::erase_if(cells, [&](size_t cell) { return result.cells[cell].probed == 0; });
 	if (cells.empty())
 		throw Failure(ExitCode::Usage,
 					  part.empty() ? run + ": no cell was measured with probes"
@@ -99,40 +98,44 @@ Report report_of(const std::string &run, const Style &style)
 	return {terminal_report(result, style), flaws(result)};
 }
 
-std::string explanation_of(const std::string &run, const Question &question, const Style &style)
+Explanation explanation_of(const std::string &run, const Question &question, const Style &style)
 {
 	const RunResult result = analyse(run, {question.tail, question.message});
 	Page page = page_of(style);
 	if (!question.against.empty()) {
-		const Against against = explain_against(result, cell_with(result, question.cell, "--cell"),
-												cell_with(result, question.against, "--against"));
+		const Against against = explain_named(result, run, {question.cell, question.against});
 		if (question.json)
-			return against_json(result, against);
+			return {against_json(result, against), !against.difference};
 		add_against(page, result, against);
-		return page.take();
+		return {page.take(), !against.difference};
 	}
 	const std::vector<size_t> cells = cells_of(run, result, question.cell);
 	if (question.modes) {
 		for (const size_t cell : cells)
 			add_mode_differences(page, result.cells[cell]);
-		return page.take();
+		return {page.take()};
 	}
 	if (question.stacks) {
 		add_functions_of(page, run, result, cells);
-		return page.take();
+		return {page.take()};
 	}
 	if (question.worst || question.message) {
 		const auto messages = messages_of(result, cells, question);
 		if (question.json)
-			return messages_json(result, messages);
+			return {messages_json(result, messages)};
 		for (const WorstMessage *message : messages)
 			add_message(page, *message, result.cells[message->cell]);
-		return page.take();
+		return {page.take()};
 	}
+	std::vector<TailExplanation> tails;
+	for (const size_t cell : cells)
+		tails.push_back(explain_tail(result.cells[cell]));
+	const bool refused = std::ranges::none_of(tails, &TailExplanation::is_explained);
 	if (question.json)
-		return tails_json(result, cells);
-	add_tails(page, result, cells);
-	return page.take();
+		return {tails_json(result, cells, tails), refused};
+	for (size_t i = 0; i < cells.size(); ++i)
+		add_tail(page, result, cells[i], tails[i]);
+	return {page.take(), refused};
 }
 
 Report report_and_write(const std::string &run, const Style &style)

@@ -21,8 +21,8 @@ Report report_of(const std::string &run, const Style &style);
 
 // What `icepath explain` is asked.
 struct Question {
-	std::string cell = {}; // a part of cells' titles; empty: every cell
-	std::string against = {}; // why `cell` is slower than this one, each a part of one title: against.h
+	std::string cell = {}; // as named_cells.h takes it; empty: every cell
+	std::string against = {}; // why `cell` is slower than this one: against.h
 	stats::Percentile tail = stats::kP99; // why these messages are slow: tail.h
 	bool modes = false; // by which layers they differ: mode_difference.h
 	bool stacks = false; // in which functions each layer's time goes: function_lines.h
@@ -31,8 +31,13 @@ struct Question {
 	bool json = false; // explain_json.h
 };
 
+struct Explanation {
+	std::string text;
+	bool refused = false; // the run can't answer it, and the text says why
+};
+
 // Throws Failure(Usage) if no cell that was measured, or no message, is what the question names.
-std::string explanation_of(const std::string &run, const Question &question, const Style &style);
+Explanation explanation_of(const std::string &run, const Question &question, const Style &style);
 
 // Writes run.json and report.html into the run directory first.
 Report report_and_write(const std::string &run, const Style &style);
@@ -42,7 +47,7 @@ std::string write_html(const std::string &run);
 
 struct FlameWishes {
 	FlameKind kind = FlameKind::Path;
-	std::string cell; // a part of its title; empty: every cell
+	std::string cell; // as named_cells.h takes it; empty: every cell
 	bool tail = false; // only the slowest messages; of Path
 	std::string other; // a run to compare with; empty: none
 };

@@ -8,6 +8,7 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/report/quantity.h"
+#include "profiler/report/unknown_paths.h"
 
 namespace icepath::report {
 namespace {
@@ -16,17 +17,20 @@ namespace {
 std::string too_little(const CellResult &cell, const TailExplanation &tail)
 {
 	const std::string longer = "measure longer (icepath run -d)";
-	if (cell.tail && tail.messages > 0 && cell.tail->tells_where() &&
+	if (cell.tail && tail.messages > 0 && cell.tail->share_known() >= kEnoughKnown &&
 		(tail.messages < kLeastTail || tail.blocks < kLeastTailBlocks))
 		return fmt::format("{} messages of the tail have a known path, in {} blocks; {} in {} are needed: {}",
 						   tail.messages, tail.blocks, kLeastTail, kLeastTailBlocks, longer);
 	if (!cell.tail || !cell.typical)
 		return fmt::format("{} messages with probes have no such tail: {}", count(cell.probed), longer);
-	if (!cell.tail->tells_where())
-		return fmt::format("only {} of {} messages of the tail have a known path, too few to stand for all",
+	if (cell.tail->share_known() < kEnoughKnown)
+		return fmt::format("only {} of {} messages of the tail have a known path, too few to stand for the others: "
+						   "icepath report -v RUN says why",
 						   count(tail.messages), count(cell.tail->messages));
-	if (!cell.tells_typical())
-		return "too few typical messages have a known path";
+	if (cell.typical->layers.deliveries() == 0 || cell.typical->share_known() < kEnoughKnown)
+		return fmt::format("only {} of {} typical messages have a known path, too few to stand for the others: icepath "
+						   "report -v RUN says why",
+						   count(cell.typical->layers.deliveries()), count(cell.typical->messages));
 	return "";
 }
 
@@ -78,6 +82,19 @@ void add_causes(Page &page, const TailExplanation &tail)
 	page.line();
 }
 
+// Before all else: which messages of the tail the table isn't of.
+void add_unknown(Page &page, const CellResult &cell, const TailExplanation &tail)
+{
+	const uint64_t missing = cell.tail->messages - std::min(cell.tail->messages, tail.messages);
+	const std::string unknown = without_path_text(cell);
+	if (missing == 0 || unknown.empty())
+		return;
+	page.paragraph("unknown",
+				   fmt::format("{} of {} messages of the tail have no known path, so nothing below is of them. Of "
+							   "all of the cell, {}",
+							   count(missing), count(cell.tail->messages), unknown));
+}
+
 void add_spread(Page &page, const TailExplanation &tail)
 {
 	page.paragraph("spread", fmt::format("in {} of {} blocks with probes, at most {} in one{}", tail.blocks,
@@ -116,7 +133,7 @@ TailExplanation explain_tail(const CellResult &cell)
 	const bool of_library = cell.is_of_library();
 	Difference growth = compare({cell.tail->layers, of_library}, {cell.typical->layers, of_library});
 	if (growth.of.ns() <= 0) {
-		result.refusal = "the slowest messages take no longer than typical ones";
+		result.refusal = "the slowest messages take no longer than typical ones: measure longer (icepath run -d)";
 		return result;
 	}
 	result.growth = std::move(growth);
@@ -135,33 +152,31 @@ TailExplanation explain_tail(const CellResult &cell)
 	return result;
 }
 
-void add_tails(Page &page, const RunResult &result, const std::vector<size_t> &cells)
+void add_tail(Page &page, const RunResult &result, size_t index, const TailExplanation &tail)
 {
 	const std::string name = percentile_name(result.tail_from);
-	for (const size_t index : cells) {
-		const CellResult &cell = result.cells[index];
-		const std::string title = model::title(cell.cell);
-		const TailExplanation tail = explain_tail(cell);
-		if (tail.verdict == TailVerdict::TooFew) {
-			page.heading(fmt::format("{}: the tail, from {} on", title, name));
-			page.paragraph("verdict", "too few: " + tail.refusal);
-			page.line();
-			continue;
-		}
-		page.heading(fmt::format("{}: the tail, from {} on, is {} of {} messages, all of {} or more", title, name,
-								 count(tail.messages), count(cell.complete()),
-								 duration(static_cast<double>(tail.from_ns))));
-		add_spread(page, tail);
-		add_probes(page, cell, tail, name);
-		page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
-											  count(cell.typical->layers.deliveries())));
-		add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
-		add_causes(page, tail);
-		page.paragraph("verdict", fmt::format("{}: {} of the growth has a named cause",
-											  kTailVerdicts[static_cast<size_t>(tail.verdict)], percent(tail.named)));
-		add_remedies(page, tail.remedies);
+	const CellResult &cell = result.cells[index];
+	const std::string title = model::title(cell.cell);
+	if (!tail.is_explained()) {
+		page.heading(fmt::format("{}: the tail, from {} on", title, name));
+		page.paragraph("verdict", "too few: " + tail.refusal);
 		page.line();
+		return;
 	}
+	page.heading(fmt::format("{}: the tail, from {} on, is {} of {} messages, all of {} or more", title, name,
+							 count(tail.messages), count(cell.complete()),
+							 duration(static_cast<double>(tail.from_ns))));
+	add_unknown(page, cell, tail);
+	add_spread(page, tail);
+	add_probes(page, cell, tail, name);
+	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
+										  count(cell.typical->layers.deliveries())));
+	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
+	add_causes(page, tail);
+	page.paragraph("verdict", fmt::format("{}: {} of the growth has a named cause",
+										  kTailVerdicts[static_cast<size_t>(tail.verdict)], percent(tail.named)));
+	add_remedies(page, tail.remedies, tail.growth.has_shares());
+	page.line();
 }
 
 } // namespace icepath::report

@@ -37,6 +37,7 @@ struct TailExplanation {
 	// them isn't known.
 	std::optional<bool> as_without_probes;
 	std::vector<Remedy> remedies;
+	bool is_explained() const { return verdict != TailVerdict::TooFew; }
 };
 
 inline constexpr uint64_t kLeastTail = 10; // messages
@@ -46,7 +47,7 @@ inline constexpr double kExplained = 0.8, kPartlyExplained = 0.4; // of the grow
 // TooFew without a tail that stands for all of it.
 TailExplanation explain_tail(const CellResult &cell);
 
-// A section for each of the cells, by their indices.
-void add_tails(Page &page, const RunResult &result, const std::vector<size_t> &cells);
+// A section for the cell with that index.
+void add_tail(Page &page, const RunResult &result, size_t index, const TailExplanation &tail);
 
 } // namespace icepath::report

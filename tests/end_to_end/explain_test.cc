@@ -77,7 +77,7 @@ Json tail_of(const Folder &folder, const std::string &name)
 									 folder.path(), 120s);
 		EXPECT_EQ(measured.exit_code, 0) << measured.err;
 		const Outcome told = run({icepath_program(), "explain", out, "--tail", "99", "--json"}, folder.path());
-		EXPECT_EQ(told.exit_code, 0) << told.err;
+		EXPECT_TRUE(told.exit_code == 0 || told.exit_code == 4) << told.err; // 4: too few
 		tail = Json::parse(told.out).at("cells").at(0);
 		if (tail.at("verdict") != "too few")
 			break;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/against.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "profiler/failure.h"
+#include <filesystem>
+
+#include "profiler/report/quantity.h"
 #include "profiler/report/report.h"
 #include "tests/report/two_cells.h"
 #include "tests/rundir/example_run.h"
@@ -126,6 +129,74 @@ TEST_F(AgainstTest, IsRefusedWithoutPaths)
 	EXPECT_NE(against.refusal.find("not measured with probes"), std::string::npos) << against.refusal;
 }
 
+// Few messages that take much of the time don't keep the typical ones from being explained, if they are told first.
+TEST_F(AgainstTest, SaysWhichMessagesItIsNotOf)
+{
+	RunResult result = run_of(temporary, {});
+	CellResult &cell = result.cells[0];
+	EXPECT_EQ(printed(result, explain_against(result, 0, 1)).find("known path"), std::string::npos) << "all have one";
+	const double known_ns = static_cast<double>(cell.layers.total_ns());
+	const uint64_t known = cell.complete();
+	cell.probed = known + 3;
+	cell.probed_ns = known_ns * 4 / 3;
+	cell.latency_probed.mean = cell.probed_ns / static_cast<double>(cell.probed);
+	ASSERT_FALSE(cell.tells_where()) << "a quarter of the time is unknown";
+	const Against against = explain_against(result, 0, 1);
+	ASSERT_TRUE(against.difference) << against.refusal;
+	const std::string text = printed(result, against);
+	const size_t unknown =
+		text.find(fmt::format("of relayed/slow 64 B pingpong block: 3 of {} messages with probes have no "
+							  "known path. They take {} each, 25.0 % of the time.",
+							  count(known + 3), duration(known_ns / 9)));
+	ASSERT_NE(unknown, std::string::npos) << text;
+	EXPECT_LT(unknown, text.find("it takes")) << "before all else";
+	EXPECT_NE(text.find(fmt::format("and all messages {} µs",
+									microseconds(cell.latency_probed.mean - result.cells[1].latency_probed.mean))),
+			  std::string::npos)
+		<< text;
+}
+
+// By number.
+TEST_F(AgainstTest, IsRefusedIfFewTypicalMessagesHaveAKnownPath)
+{
+	RunResult result = run_of(temporary, {});
+	LatencyRange &typical = *result.cells[0].typical;
+	const uint64_t known = typical.layers.deliveries();
+	typical.messages = 2 * known;
+	EXPECT_EQ(explain_against(result, 0, 1).refusal, "");
+	typical.messages = 2 * known + 1;
+	const std::string refusal = explain_against(result, 0, 1).refusal;
+	EXPECT_NE(
+		refusal.find(fmt::format("only {} of {} typical messages of relayed/slow", count(known), count(2 * known + 1))),
+		std::string::npos)
+		<< refusal;
+	EXPECT_NE(refusal.find("icepath report -v RUN"), std::string::npos) << "what to do next";
+}
+
+TEST_F(AgainstTest, NamesThePairsThatMayBeMeantAsWell)
+{
+	const RunResult result = run_of(temporary, {});
+	const Against only = explain_named(result, "a run", {"relayed/slow", "slow"});
+	EXPECT_EQ(only.slower, 0u);
+	EXPECT_EQ(only.faster, 1u);
+	EXPECT_TRUE(only.others.empty());
+	EXPECT_EQ(printed(result, only).find("others"), std::string::npos);
+	Against several = only;
+	several.others = {"icepath explain run --cell a --against b"};
+	EXPECT_NE(printed(result, several).find("\nothers    icepath explain run --cell a --against b\n"),
+			  std::string::npos);
+}
+
+TEST_F(AgainstTest, ThatIsRefusedIsNotAnswered)
+{
+	const auto asked = [&](const RunResult &, const std::string &against) {
+		return explanation_of(temporary.path("run"), {.cell = "relayed/slow", .against = against}, {});
+	};
+	EXPECT_FALSE(asked(run_of(temporary, {}), "slow").refused);
+	std::filesystem::remove_all(temporary.path("run"));
+	EXPECT_TRUE(asked(run_of(temporary, {.slow_by = 0}), "slow").refused);
+}
+
 TEST_F(AgainstTest, SaysThatWaitsDiffer)
 {
 	const RunResult result = run_of(temporary, {.wait = model::Wait::Epoll});
@@ -133,21 +204,6 @@ TEST_F(AgainstTest, SaysThatWaitsDiffer)
 	ASSERT_TRUE(against.difference) << against.refusal;
 	EXPECT_EQ(against.unlike, std::vector<std::string>{"wait: epoll and block"});
 	EXPECT_NE(printed(result, against).find("wait: epoll and block"), std::string::npos);
-}
-
-TEST_F(AgainstTest, FindsACellByAPartOfItsTitle)
-{
-	const RunResult result = run_of(temporary, {});
-	EXPECT_EQ(cell_with(result, "relayed", "--cell"), 0u);
-	EXPECT_EQ(cell_with(result, "slow", "--cell"), 1u) << "that very target, though both titles have it";
-	EXPECT_EQ(cell_with(result, "slow 64 B pingpong block", "--cell"), 1u);
-	EXPECT_THROW((void)cell_with(result, "tcp", "--against"), Failure);
-	try {
-		(void)cell_with(result, "pingpong", "--against");
-		ADD_FAILURE() << "both have it";
-	} catch (const Failure &failure) {
-		EXPECT_NE(std::string(failure.what()).find("--against: 2 cells have"), std::string::npos) << failure.what();
-	}
 }
 
 } // namespace

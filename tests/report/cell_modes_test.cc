@@ -58,7 +58,7 @@ protected:
 
 	std::string explained(const std::string &cells) const
 	{
-		return explanation_of(path, {.cell = cells, .modes = true}, {});
+		return explanation_of(path, {.cell = cells, .modes = true}, {}).text;
 	}
 };
 

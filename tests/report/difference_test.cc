@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "profiler/report/remedies.h"
+
 namespace icepath::report {
 namespace {
 
@@ -194,6 +196,55 @@ TEST(Difference, IsATableOfWhatDiffers)
 			 "  sum                             18.100  5.300    +12.800 ±0.000  100 %     = recv - send\n",
 		 })
 		EXPECT_NE(text.find(line), std::string::npos) << line << "isn't in\n" << text;
+}
+
+// Kernel +3.0 µs and user -2.5 µs: "600 % of it" says nothing.
+TEST(Difference, HasNoSharesWhereAPartIsMoreThanTheWhole)
+{
+	std::vector<ThreadPiece> other = kDirect;
+	other[0].ns += 2500;
+	std::vector<ThreadPiece> more = kDirect;
+	more[1].ns += 3000;
+	const std::vector<double> alike(8, 1);
+	const Breakdown a = breakdown_of(more, alike), b = breakdown_of(other, alike), plain = breakdown_of(kDirect, alike);
+	EXPECT_TRUE(compare({a, false}, {plain, false}).has_shares());
+	const Difference difference = compare({a, false}, {b, false});
+	ASSERT_EQ(difference.of.ns(), 500);
+	EXPECT_FALSE(difference.has_shares());
+	EXPECT_FALSE(compare({a, false}, {a, false}).has_shares()) << "of nothing";
+	EXPECT_EQ(most_of_it(difference), "It takes longer in: kernel +3.00 µs, sender.kernel. Others take less");
+	Page page({false, true}, 100);
+	add_difference(page, difference, {"fast", "plain", "longer by", "of it"});
+	add_remedies(page, {{"tick", 6, 3000, "no tick"}}, difference.has_shares());
+	const std::string text = page.take();
+	EXPECT_EQ(text.find('%'), std::string::npos) << text;
+	EXPECT_EQ(text.find("of it "), std::string::npos) << text;
+	EXPECT_NE(text.find("  kernel           5.000  2.000     +3.000 ±0.000  ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓\n"), std::string::npos)
+		<< text;
+	EXPECT_NE(text.find("without shares: a row differs by more than the sum"), std::string::npos) << text;
+	EXPECT_NE(text.find("next      3.00 µs of it: no tick"), std::string::npos) << text;
+}
+
+// Sender and receiver have rows of one layer, also where no relay makes a column for places.
+TEST(Difference, TellsRowsOfOneLayerApart)
+{
+	std::vector<ThreadPiece> interrupted = kDirect;
+	interrupted.insert(interrupted.begin() + 1, {Layer::Interrupt, Part::None, 0, 1, 4000});
+	interrupted.push_back({Layer::Interrupt, Part::None, 1, 9, 2000});
+	const std::vector<double> alike(8, 1);
+	const Breakdown a = breakdown_of(interrupted, alike), b = breakdown_of(kDirect, alike);
+	const Difference difference = compare({a, false}, {b, false});
+	Page page({false, true}, 100);
+	add_difference(page, difference, {"fast", "plain", "longer by", "of it"});
+	const std::string text = page.take();
+	EXPECT_NE(text.find("    interrupt (sender)     4.000"), std::string::npos) << text;
+	EXPECT_NE(text.find("    interrupt (receiver)   2.000"), std::string::npos) << text;
+	EXPECT_EQ(row_text(difference.kinds[0].rows[0], false), "interrupt (sender)");
+	const Breakdown relayed = breakdown_of(kRelayed, alike);
+	const Difference by_relay = compare({relayed, false}, {b, false});
+	page.line();
+	add_difference(page, by_relay, {"fast", "plain", "longer by", "of it"});
+	EXPECT_EQ(page.take().find("wakeup ("), std::string::npos) << "their column has the place";
 }
 
 } // namespace

@@ -34,7 +34,7 @@ protected:
 	json answer(Question question)
 	{
 		question.json = true;
-		json told = json::parse(explanation_of(run, question, {}));
+		json told = json::parse(explanation_of(run, question, {}).text);
 		const std::vector<std::string> complaints = schema_complaints(schema, told);
 		EXPECT_TRUE(complaints.empty()) << complaints.front();
 		return told;

@@ -258,7 +258,7 @@ TEST_F(SampledRun, IsExplained)
 {
 	Question question;
 	question.stacks = true;
-	const std::string text = explanation_of(write(true), question, {.unicode = true, .width = 100});
+	const std::string text = explanation_of(write(true), question, {.unicode = true, .width = 100}).text;
 	for (const char *part : {"900 samples on messages' paths in 3 blocks", "sender.kernel", "1.30 µs, 600 samples",
 							 "sock_sendmsg", kIrqsOff, "library.so!take", "wakeup 1.00"})
 		EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
@@ -276,7 +276,7 @@ TEST_F(SampledRun, ASingleSampleIsNoRow)
 	messages = 4; // 2 to 5
 	const auto text_of = [&](uint32_t first_round) {
 		const std::string run = write(true, [&](uint32_t round) { return round >= first_round ? 5 : 1000; });
-		return explanation_of(run, question, {.unicode = true, .width = 100});
+		return explanation_of(run, question, {.unicode = true, .width = 100}).text;
 	};
 	EXPECT_EQ(text_of(8).find("kmalloc"), std::string::npos) << text_of(8);
 	EXPECT_NE(text_of(8).find("in others"), std::string::npos) << text_of(8);

@@ -66,17 +66,15 @@ TEST_P(HostileNames, AreHarmlessInAnExplanation)
 	for (const bool unicode : {false, true}) {
 		const Style style{.colour = true, .unicode = unicode, .width = 100, .verbose = true};
 		for (const bool json : {false, true}) {
-			EXPECT_TRUE(is_harmless(explanation_of(run, {.json = json}, style)));
-			EXPECT_TRUE(is_harmless(explanation_of(run, {.cell = pingpong, .against = oneway, .json = json}, style)));
-			EXPECT_TRUE(is_harmless(explanation_of(run, {.worst = true, .json = json}, style)));
-			EXPECT_TRUE(is_harmless(explanation_of(run, {.message = MessageName{1, 5, false}, .json = json}, style)));
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.json = json}, style).text));
+			EXPECT_TRUE(
+				is_harmless(explanation_of(run, {.cell = pingpong, .against = oneway, .json = json}, style).text));
+			EXPECT_TRUE(
+				is_harmless(explanation_of(run, {.cell = "64 B", .against = oneway, .json = json}, style).text));
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.worst = true, .json = json}, style).text));
+			EXPECT_TRUE(
+				is_harmless(explanation_of(run, {.message = MessageName{1, 5, false}, .json = json}, style).text));
 		}
-	}
-	try {
-		(void)explanation_of(run, {.cell = "64 B", .against = oneway}, {});
-		ADD_FAILURE() << "both cells have it";
-	} catch (const Failure &failure) {
-		EXPECT_LT(std::string(failure.what()).size(), 2000u) << "main() makes it printable";
 	}
 }
 

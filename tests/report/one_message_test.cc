@@ -17,7 +17,7 @@ protected:
 	OneMessage() { write_small_run(run, true, kEnoughRounds); }
 	std::string explained(const Question &question)
 	{
-		return explanation_of(run, question, {.unicode = true, .width = 200});
+		return explanation_of(run, question, {.unicode = true, .width = 200}).text;
 	}
 	std::string complaint(const Question &question)
 	{

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which cells of a run a text of the command line names: one definition for all outputs.
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/model/cell.h"
+#include "profiler/report/aggregate.h"
+
+namespace icepath::report {
+
+// The cells whose title is `text`; if there are none, those whose title begins with it up to the end of a word, as with
+// a target's name; if there are none either, those whose title contains it. All of them if it is empty.
+std::vector<size_t> cells_named(const std::vector<model::Cell> &cells, const std::string &text);
+std::vector<size_t> cells_named(const RunResult &result, const std::string &text);
+
+// What differs besides the target: "wait: epoll and block". The aspect by which cells are least alike comes first.
+std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b);
+
+struct PairOfCells {
+	size_t cell = 0, against = 0;
+	friend bool operator==(const PairOfCells &, const PairOfCells &) = default;
+};
+
+// The pairs that two texts name: each cell of the first with the cell of the second that is most like it. The pair that
+// is most alike comes first, of those that are equally so the one that comes first in the run. `measured`: by cell.
+// Throws Failure(Usage), with `options` for the texts, if a text names no cell that was measured, or cells of several
+// targets.
+std::vector<PairOfCells> pairs_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
+									 const std::pair<std::string, std::string> &texts);
+
+// Pairs that the texts name as well, but for the first one: also those of its cell with others of the second text. With
+// the options that name each: "--cell tcp --against 'udp 64 B pingpong epoll'".
+struct OtherPair {
+	PairOfCells pair;
+	std::string options;
+};
+std::vector<OtherPair> other_pairs(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
+								   const std::pair<std::string, std::string> &texts);
+
+// As a word of a shell's command.
+std::string shell_word(const std::string &text);
+
+} // namespace icepath::report

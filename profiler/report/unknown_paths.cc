@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/unknown_paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/report/quantity.h"
+
+namespace icepath::report {
+
+UnknownPaths unknown_paths(const CellResult &cell)
+{
+	UnknownPaths unknown;
+	unknown.of = cell.probed;
+	unknown.messages = cell.probed - std::min(cell.probed, cell.complete());
+	unknown.of_ns = cell.probed_ns;
+	unknown.total_ns = std::max(0.0, cell.probed_ns - static_cast<double>(cell.layers.total_ns()));
+	return unknown;
+}
+
+std::string without_path_text(const CellResult &cell)
+{
+	constexpr double kWorthWords = 0.01;
+	const UnknownPaths unknown = unknown_paths(cell);
+	const double share = static_cast<double>(unknown.messages) / static_cast<double>(std::max<uint64_t>(unknown.of, 1));
+	if (unknown.messages == 0 || std::max(share, unknown.share_of_time()) < kWorthWords)
+		return "";
+	return fmt::format("{} of {} messages with probes have no known path. They take {} each, {} of the time",
+					   count(unknown.messages), count(unknown.of), duration(unknown.mean_ns()),
+					   percent(unknown.share_of_time()));
+}
+
+} // namespace icepath::report
