@@ -206,7 +206,7 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 		page, difference,
 		{by_target ? slower.cell.target : "A", by_target ? faster.cell.target : "B", "longer by", "of it", false});
 	page.line(page.spelled("  ±: half of the 95 % interval, over the blocks of both that share a round or an opening"));
-	add_remedies(page, against.remedies, difference.has_shares());
+	add_next(page, texts_of(against.remedies, difference.has_shares()));
 	add_others(page, against.others);
 }
 

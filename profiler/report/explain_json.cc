@@ -89,6 +89,21 @@ OrderedJson unknown_json(const CellResult &cell)
 			{"share_of_time", unknown.share_of_time()}};
 }
 
+OrderedJson unprobed_json(const RunResult &result, size_t index, const TailExplanation &tail)
+{
+	if (!tail.unprobed)
+		return nullptr;
+	const CellMode &mode = result.cells[index].modes[tail.unprobed->mode];
+	const auto &than_fastest = tail.unprobed->than_fastest;
+	return {{"mode", tail.unprobed->mode + 1},
+			{"share", mode.share.value()},
+			{"share_probed", mode.share_probed.value()},
+			{"p50_ns", mode.latency.percentiles[0] ? OrderedJson(*mode.latency.percentiles[0]) : OrderedJson(nullptr)},
+			{"than_mode", than_fastest ? OrderedJson(than_fastest->fast + 1) : OrderedJson(nullptr)},
+			{"difference", than_fastest ? difference_json(than_fastest->of) : OrderedJson(nullptr)},
+			{"next", steps_against_mode(result, index, tail)}};
+}
+
 OrderedJson tail_json(const RunResult &result, size_t index, const TailExplanation &tail)
 {
 	const CellResult &cell = result.cells[index];
@@ -106,6 +121,7 @@ OrderedJson tail_json(const RunResult &result, size_t index, const TailExplanati
 	json["begin_with_probes"] = quantile_json(cell.tail_begin_probed);
 	json["begin_without_probes"] = quantile_json(cell.tail_begin);
 	json["as_without_probes"] = tail.as_without_probes ? OrderedJson(*tail.as_without_probes) : OrderedJson(nullptr);
+	json["unprobed"] = unprobed_json(result, index, tail);
 	const bool explained = tail.is_explained();
 	json["growth"] = explained ? difference_json(tail.growth) : OrderedJson(nullptr);
 	json["named"] = explained ? OrderedJson(tail.named) : OrderedJson(nullptr);

@@ -115,7 +115,9 @@ std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b)
 {
 	std::vector<std::string> found;
 	for (const Aspect &aspect : kAspects)
-		if (const std::string of_a = aspect.of(a), of_b = aspect.of(b); of_a != of_b)
+		if (const std::string of_a = aspect.of(a), of_b = aspect.of(b);
+			of_a != of_b &&
+			(aspect.of != rate_or_limits || a.pattern == b.pattern)) // which decides whether there is one
 			found.push_back(fmt::format("{}: {} and {}", aspect.name, of_a, of_b));
 	return found;
 }

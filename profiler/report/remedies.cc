@@ -153,13 +153,20 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 	return remedies;
 }
 
-void add_remedies(Page &page, const std::vector<Remedy> &remedies, bool with_shares)
+std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, bool with_shares)
 {
+	std::vector<std::string> texts;
 	for (const Remedy &remedy : remedies)
-		page.paragraph(&remedy == &remedies.front() ? "next" : "",
-					   fmt::format("{} of it: {}",
-								   with_shares ? percent(std::min(remedy.share, 1.0)) : microseconds(remedy.ns) + " µs",
-								   remedy.advice));
+		texts.push_back(fmt::format(
+			"{} of it: {}", with_shares ? percent(std::min(remedy.share, 1.0)) : microseconds(remedy.ns) + " µs",
+			remedy.advice));
+	return texts;
+}
+
+void add_next(Page &page, const std::vector<std::string> &steps)
+{
+	for (const std::string &step : steps)
+		page.paragraph(&step == &steps.front() ? "next" : "", step);
 }
 
 } // namespace icepath::report

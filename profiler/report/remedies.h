@@ -30,7 +30,10 @@ inline constexpr double kWorthARemedy = 0.1; // of the difference
 // Only of what takes at least that share, the greatest first.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
-// `with_shares`: those of the difference say something; else they stand in µs.
-void add_remedies(Page &page, const std::vector<Remedy> &remedies, bool with_shares);
+// A line for each. `with_shares`: those of the difference say something; else they stand in µs.
+std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, bool with_shares);
+
+// What to do next, line by line.
+void add_next(Page &page, const std::vector<std::string> &steps);
 
 } // namespace icepath::report

@@ -2,11 +2,15 @@
 #include "profiler/report/tail.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "profiler/model/cell_title.h"
+#include "profiler/report/cell_modes.h"
+#include "profiler/report/named_cells.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/unknown_paths.h"
 
@@ -115,7 +119,90 @@ void add_probes(Page &page, const CellResult &cell, const TailExplanation &tail,
 								   : ": these are different tails, and this explains only the one with probes"));
 }
 
+std::optional<UnprobedTail> tail_without_probes(const CellResult &cell, std::optional<bool> alike)
+{
+	if (!cell.tail_begin)
+		return std::nullopt;
+	const auto mode =
+		std::ranges::find_if(cell.modes, [&](const CellMode &one) { return one.range.holds(cell.tail_begin->value); });
+	if (mode == cell.modes.end() || (alike.value_or(true) && !mode->changed_by_probes()))
+		return std::nullopt;
+	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.begin()), std::nullopt};
+	for (ModeDifference &difference : mode_differences(cell))
+		if (difference.slow == tail.mode)
+			tail.than_fastest = std::move(difference);
+	return tail;
+}
+
+void add_unprobed(Page &page, const CellResult &cell, const TailExplanation &tail, const std::string &name)
+{
+	if (!tail.unprobed)
+		return;
+	const CellMode &mode = cell.modes[tail.unprobed->mode];
+	std::string text =
+		fmt::format("without probes {} lies in mode {}, which has {} of the messages, at {} µs; with probes "
+					"it has {}",
+					name, tail.unprobed->mode + 1, share_text(mode.share), percentile_text(mode.latency, 0),
+					share_text(mode.share_probed));
+	if (const auto &than_fastest = tail.unprobed->than_fastest) {
+		const std::string most = most_of_it(than_fastest->of);
+		text += fmt::format(". By these, its messages take {} µs longer than those of mode {}{}{}",
+							microseconds(static_cast<double>(than_fastest->of.of.ns())), than_fastest->fast + 1,
+							most.empty() ? "" : ". ", most);
+	} else if (!mode.seen_with_probes())
+		text += ", too few to know where their time goes";
+	page.paragraph("unprobed", text);
+}
+
+// Cells that differ from this one by the target or by the wait, and have one mode: "udp", and of the same target "uds-stream
+// by epoll".
+std::vector<std::string> like_cells_without_modes(const RunResult &result, const CellResult &cell)
+{
+	std::vector<std::string> same, others;
+	for (const CellResult &other : result.cells) {
+		model::Cell alike = other.cell;
+		alike.wait = cell.cell.wait;
+		if (!other.modes.empty() || !other.tail_begin || !unlike(cell.cell, alike).empty())
+			continue;
+		if (other.cell.target == cell.cell.target && other.cell.wait != cell.cell.wait)
+			same.push_back(fmt::format("{} by {}", other.cell.target, model::name(other.cell.wait)));
+		else if (other.cell.target != cell.cell.target && other.cell.wait == cell.cell.wait)
+			others.push_back(other.cell.target);
+	}
+	same.insert(same.end(), others.begin(), others.end());
+	return same;
+}
+
 } // namespace
+
+std::vector<std::string> steps_against_mode(const RunResult &result, size_t index, const TailExplanation &tail)
+{
+	if (!tail.unprobed)
+		return {};
+	constexpr size_t kNamed = 4;
+	const CellResult &cell = result.cells[index];
+	const bool is_only = cells_named(result, cell.cell.target) == std::vector<size_t>{index};
+	const std::string explain =
+		"icepath explain RUN --cell " + shell_word(is_only ? cell.cell.target : model::title(cell.cell));
+	std::vector<std::string> steps = {explain + " --modes: the layers of each mode"};
+	if (cell.functions.samples() > 0)
+		steps.push_back(explain + " --stacks: functions, of all messages");
+	std::vector<std::string> without = like_cells_without_modes(result, cell);
+	if (!without.empty()) {
+		const size_t more = without.size() - std::min(kNamed, without.size());
+		without.resize(without.size() - more);
+		steps.push_back(fmt::format("in this run these show one mode: {}{}", fmt::join(without, ", "),
+									more > 0 ? fmt::format(" and {} more", more) : ""));
+	}
+	const bool is_epoll = cell.cell.wait == model::Wait::Epoll;
+	if (without.empty() || !without.front().starts_with(cell.cell.target + " by "))
+		steps.push_back(
+			fmt::format("whether it depends on how the receiver waits, a run tells: icepath run -t {} -s {} "
+						"--patterns {} -w {},{}",
+						shell_word(cell.cell.target), cell.cell.payload_bytes, model::name(cell.cell.pattern),
+						model::name(cell.cell.wait), is_epoll ? "block" : "epoll"));
+	return steps;
+}
 
 TailExplanation explain_tail(const CellResult &cell)
 {
@@ -127,6 +214,8 @@ TailExplanation explain_tail(const CellResult &cell)
 		result.most_of_one_block = cell.tail->layers.most_of_one_block();
 	}
 	result.of_blocks = cell.blocks_probed;
+	result.as_without_probes = begins_alike(cell.tail_begin, cell.tail_begin_probed);
+	result.unprobed = tail_without_probes(cell, result.as_without_probes);
 	result.refusal = too_little(cell, result);
 	if (!result.refusal.empty())
 		return result;
@@ -148,7 +237,6 @@ TailExplanation explain_tail(const CellResult &cell)
 	result.verdict = result.named >= kExplained         ? TailVerdict::Explained
 					 : result.named >= kPartlyExplained ? TailVerdict::Partly
 														: TailVerdict::Unexplained;
-	result.as_without_probes = begins_alike(cell.tail_begin, cell.tail_begin_probed);
 	return result;
 }
 
@@ -160,6 +248,8 @@ void add_tail(Page &page, const RunResult &result, size_t index, const TailExpla
 	if (!tail.is_explained()) {
 		page.heading(fmt::format("{}: the tail, from {} on", title, name));
 		page.paragraph("verdict", "too few: " + tail.refusal);
+		add_unprobed(page, cell, tail, name);
+		add_next(page, steps_against_mode(result, index, tail));
 		page.line();
 		return;
 	}
@@ -169,13 +259,16 @@ void add_tail(Page &page, const RunResult &result, size_t index, const TailExpla
 	add_unknown(page, cell, tail);
 	add_spread(page, tail);
 	add_probes(page, cell, tail, name);
+	add_unprobed(page, cell, tail, name);
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
 										  count(cell.typical->layers.deliveries())));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 	add_causes(page, tail);
 	page.paragraph("verdict", fmt::format("{}: {} of the growth has a named cause",
 										  kTailVerdicts[static_cast<size_t>(tail.verdict)], percent(tail.named)));
-	add_remedies(page, tail.remedies, tail.growth.has_shares());
+	std::vector<std::string> next = steps_against_mode(result, index, tail);
+	std::ranges::move(texts_of(tail.remedies, tail.growth.has_shares()), std::back_inserter(next));
+	add_next(page, next);
 	page.line();
 }
 

@@ -12,6 +12,7 @@
 #include "profiler/report/aggregate.h"
 #include "profiler/report/difference.h"
 #include "profiler/report/growth_causes.h"
+#include "profiler/report/mode_difference.h"
 #include "profiler/report/page.h"
 #include "profiler/report/remedies.h"
 
@@ -20,6 +21,12 @@ namespace icepath::report {
 enum class TailVerdict : uint8_t { Explained, Partly, Unexplained, TooFew };
 inline constexpr std::array<const char *, 4> kTailVerdicts = {"explained", "partly explained", "unexplained",
 															  "too few"};
+
+// The mode in which the tail without probes begins.
+struct UnprobedTail {
+	size_t mode = 0; // its index
+	std::optional<ModeDifference> than_fastest; // nothing: it is the fastest one, or has too few messages with probes
+};
 
 struct TailExplanation {
 	TailVerdict verdict = TailVerdict::TooFew;
@@ -36,6 +43,8 @@ struct TailExplanation {
 	// Whether the tail begins at the same latency with and without probes, as far as both intervals say. Nothing: one of
 	// them isn't known.
 	std::optional<bool> as_without_probes;
+	// If probes change the tail, or the share of that mode: what users have is the tail without probes.
+	std::optional<UnprobedTail> unprobed;
 	std::vector<Remedy> remedies;
 	bool is_explained() const { return verdict != TailVerdict::TooFew; }
 };
@@ -46,6 +55,9 @@ inline constexpr double kExplained = 0.8, kPartlyExplained = 0.4; // of the grow
 
 // TooFew without a tail that stands for all of it.
 TailExplanation explain_tail(const CellResult &cell);
+
+// What helps against the mode of `unprobed`: commands that say more, cells of the run without modes, and a trial.
+std::vector<std::string> steps_against_mode(const RunResult &result, size_t index, const TailExplanation &tail);
 
 // A section for the cell with that index.
 void add_tail(Page &page, const RunResult &result, size_t index, const TailExplanation &tail);

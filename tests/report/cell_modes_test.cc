@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/cell_modes.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include "profiler/report/notices.h"
 #include "profiler/report/report.h"
 #include "profiler/report/run_json.h"
+#include "profiler/report/tail.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
@@ -388,6 +391,71 @@ TEST_F(Modes, AreTheNoticeInsteadOfOpeningsThatDiffer)
 	result.cells[0].modes.clear();
 	EXPECT_EQ(with("2 modes: "), 0);
 	EXPECT_EQ(with("openings, which differ"), 1);
+}
+
+// Without probes 45 % of the messages are slow, and with them 10 %: the tail that users have is that mode.
+TEST_F(Modes, OfTheTailWithoutProbesIsNamedWithWhatHelps)
+{
+	run_with(10);
+	const auto told = [&] {
+		return explanation_of(path, {.cell = "uds-stream"}, {.unicode = true, .width = 500}).text;
+	};
+	const std::string text = told();
+	for (const char *part :
+		 {"unprobed  without probes p99 lies in mode 2, which has 45.0 ±13", "of the messages, at 11.5 ±",
+		  "with probes it has 10.0 ±0.0 %. By these, its messages take 6.0",
+		  "µs longer than those of mode 1. Of that, "
+		  "waiting for a CPU 6.0",
+		  "next      icepath explain RUN --cell 'uds-stream 64 B pingpong block' --modes: the layers of each mode",
+		  "icepath run -t uds-stream -s 64 --patterns pingpong -w block,epoll"})
+		EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+	EXPECT_EQ(text.find("--stacks"), std::string::npos) << "the run has no samples\n" << text;
+	run_with(45);
+	EXPECT_EQ(told().find("unprobed"), std::string::npos) << "probes don't change it\n" << told();
+	run_with(0);
+	EXPECT_NE(told().find("with probes it has 0.0 "), std::string::npos) << told();
+	EXPECT_NE(told().find("too few to know where their time goes"), std::string::npos) << told();
+}
+
+TEST_F(Modes, OfTheTailWithoutProbesIsInTheJson)
+{
+	run_with(10);
+	const json told = json::parse(explanation_of(path, {.json = true}, {}).text);
+	const std::vector<std::string> complaints =
+		schema_complaints(json::parse(std::ifstream(ICEPATH_SOURCE "/docs/explain-schema.json")), told);
+	EXPECT_TRUE(complaints.empty()) << complaints.front();
+	const json &unprobed = told.at("cells")[0].at("unprobed");
+	EXPECT_EQ(unprobed.at("mode"), 2);
+	EXPECT_EQ(unprobed.at("than_mode"), 1);
+	EXPECT_NEAR(unprobed.at("share").get<double>(), 0.45, 1e-9);
+	EXPECT_NEAR(unprobed.at("share_probed").get<double>(), 0.1, 1e-9);
+	EXPECT_NEAR(unprobed.at("difference").at("difference_ns").get<double>(), kSecondModeBy, 100);
+	EXPECT_EQ(unprobed.at("next").size(), 2u);
+}
+
+TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
+{
+	run_with(10);
+	RunResult result = analyse(path, {.tail = stats::kP99, .message = {}});
+	const TailExplanation tail = explain_tail(result.cells[0]);
+	ASSERT_TRUE(tail.unprobed);
+	const auto steps = [&] { return fmt::format("{}", fmt::join(steps_against_mode(result, 0, tail), "\n")); };
+	const CellResult slow = result.cells[0];
+	const auto add = [&](const std::string &target, model::Wait wait, bool with_modes) {
+		CellResult &cell = result.cells.emplace_back(slow);
+		cell.cell.target = target;
+		cell.cell.wait = wait;
+		if (!with_modes)
+			cell.modes.clear();
+	};
+	add("tcp", model::Wait::Block, true);
+	add("mqueue", model::Wait::Epoll, false);
+	EXPECT_EQ(steps().find("show one mode"), std::string::npos) << "it has modes, or waits otherwise\n" << steps();
+	add("udp", model::Wait::Block, false);
+	EXPECT_NE(steps().find("in this run these show one mode: udp\n"), std::string::npos) << steps();
+	EXPECT_NE(steps().find("-w block,epoll"), std::string::npos) << steps();
+	add("uds-stream", model::Wait::Epoll, false);
+	EXPECT_TRUE(steps().ends_with("show one mode: uds-stream by epoll, udp")) << "no trial is needed: " << steps();
 }
 
 CellResult cell_of(const std::vector<std::pair<double, stats::Interval>> &up_to, uint64_t p50, stats::Interval interval)

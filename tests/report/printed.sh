@@ -29,4 +29,10 @@ status=0
 "$icepath" report "$folder/run" >"$folder/report" 2>"$folder/err" || status=$?
 [ $status -eq 0 ] && [ ! -s "$folder/err" ] && tail -n 1 "$folder/report" | grep -q '^more ' ||
 	{ echo "a report to a file ended with $status"; failed=1; }
+
+# What the run can't answer isn't answered: its blocks are of too few processes.
+status=0
+"$icepath" explain "$folder/run" --cell pingpong --against oneway >"$folder/refusal" 2>"$folder/err" || status=$?
+[ $status -eq 4 ] && [ ! -s "$folder/err" ] && grep -q '^refused .*openings' "$folder/refusal" ||
+	{ echo "an explanation that is refused ended with $status: $(cat "$folder/refusal")"; failed=1; }
 exit $failed
