@@ -198,8 +198,8 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 			"with a complete path, from p40 to p60 of each cell with probes: {} and {}. Each message "
 			"counts the same. The p50s of the whole run, without probes and with all changes of the machine, are {} "
 			"and {} µs",
-			count(slower.typical->layers.deliveries()), count(faster.typical->layers.deliveries()),
-			percentile_text(slower.latency, 0), percentile_text(faster.latency, 0)));
+			known_text(*slower.typical), known_text(*faster.typical), percentile_text(slower.latency, 0),
+			percentile_text(faster.latency, 0)));
 	page.line();
 	const bool by_target = slower.cell.target != faster.cell.target;
 	add_difference(

@@ -261,7 +261,7 @@ void add_tail(Page &page, const RunResult &result, size_t index, const TailExpla
 	add_probes(page, cell, tail, name);
 	add_unprobed(page, cell, tail, name);
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
-										  count(cell.typical->layers.deliveries())));
+										  known_text(*cell.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 	add_causes(page, tail);
 	page.paragraph("verdict", fmt::format("{}: {} of the growth has a named cause",

@@ -19,9 +19,14 @@ UnknownPaths unknown_paths(const CellResult &cell)
 	return unknown;
 }
 
+namespace {
+
+constexpr double kWorthWords = 0.01;
+
+} // namespace
+
 std::string without_path_text(const CellResult &cell)
 {
-	constexpr double kWorthWords = 0.01;
 	const UnknownPaths unknown = unknown_paths(cell);
 	const double share = static_cast<double>(unknown.messages) / static_cast<double>(std::max<uint64_t>(unknown.of, 1));
 	if (unknown.messages == 0 || std::max(share, unknown.share_of_time()) < kWorthWords)
@@ -29,6 +34,12 @@ std::string without_path_text(const CellResult &cell)
 	return fmt::format("{} of {} messages with probes have no known path. They take {} each, {} of the time",
 					   count(unknown.messages), count(unknown.of), duration(unknown.mean_ns()),
 					   percent(unknown.share_of_time()));
+}
+
+std::string known_text(const LatencyRange &range)
+{
+	const std::string known = count(range.layers.deliveries());
+	return range.share_known() > 1 - kWorthWords ? known : fmt::format("{} of {}", known, count(range.messages));
 }
 
 } // namespace icepath::report

@@ -26,4 +26,7 @@ UnknownPaths unknown_paths(const CellResult &cell);
 // are less than a hundredth of the messages and of their time.
 std::string without_path_text(const CellResult &cell);
 
+// Of the range's messages, those that are explained: "11 280", or "9 000 of 11 280" if they aren't nearly all.
+std::string known_text(const LatencyRange &range);
+
 } // namespace icepath::report

@@ -82,6 +82,11 @@ TEST_F(ExplainJson, OfTwoCells)
 	EXPECT_NEAR(told.at("difference").at("difference_ns").get<double>(), 4000, 20);
 	EXPECT_EQ(told.at("difference").at("kinds")[0].at("kind"), "waiting for a CPU");
 	adds_up(told.at("difference"));
+	EXPECT_EQ(told.at("unknown").at("slower").at("messages"), 0);
+	EXPECT_EQ(told.at("unknown").at("slower").at("of_messages"), told.at("unknown").at("faster").at("of_messages"));
+	EXPECT_NEAR(told.at("mean_longer_ns").at("known").get<double>(), 4000, 20);
+	EXPECT_NEAR(told.at("mean_longer_ns").at("all").get<double>(), 4000, 20);
+	EXPECT_TRUE(told.at("others").empty());
 	const auto refused = answer({.cell = "quick", .against = "quick"});
 	EXPECT_TRUE(refused.at("difference").is_null());
 	EXPECT_TRUE(refused.at("refusal").is_string());

@@ -193,6 +193,16 @@ TEST(Folded, NamesCantBreakALine)
 		<< "the same stack twice";
 }
 
+TEST(Flamegraph, OfATargetIsNotOfOthersWithItsName)
+{
+	RunResult result;
+	result.cells = {cell_of_names("library/udp", "thread"), cell_of_names("udp", "thread")};
+	ASSERT_EQ(flame_graph(result, kAll, "64 B").cells.size(), 2u);
+	const FlameGraph graph = flame_graph(result, kAll, "udp");
+	ASSERT_EQ(graph.cells.size(), 1u) << "as --cell of the other commands";
+	EXPECT_EQ(graph.cells[0].layers.name, "udp 64 B pingpong block");
+}
+
 // The schema in words: https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
 TEST_F(FlamegraphTest, SpeedscopeHasAProfileForEachCell)
 {

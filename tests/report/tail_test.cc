@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/tail.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <regex>
 
 #include "profiler/failure.h"
+#include "profiler/report/quantity.h"
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
@@ -234,6 +236,28 @@ TEST_F(Tail, OfFewKnownPathsIsNotExplained)
 	EXPECT_EQ(refusal_with(50, 100), "");
 	cell.tail = cell.typical;
 	EXPECT_NE(explain_tail(cell).refusal.find("take no longer than typical ones"), std::string::npos);
+}
+
+TEST_F(Tail, SaysWhichMessagesItIsNotOf)
+{
+	RunResult result = run_with(temporary, {});
+	CellResult &cell = result.cells[0];
+	const auto text = [&] {
+		Page page({false, true}, 500);
+		add_tail(page, result, 0, explain_tail(cell));
+		return page.take();
+	};
+	EXPECT_EQ(text().find("unknown"), std::string::npos) << text();
+	const uint64_t known = cell.complete(), of_tail = cell.tail->messages;
+	cell.probed = known + 10;
+	cell.probed_ns += 10 * 1e6;
+	cell.tail->messages += 10;
+	const size_t unknown = text().find(fmt::format("unknown   10 of {} messages of the tail have no known path, so "
+												   "nothing below is of them. Of all of the cell, 10 of "
+												   "{} messages with probes have no known path. They take 1.00 ms each",
+												   count(of_tail + 10), count(known + 10)));
+	ASSERT_NE(unknown, std::string::npos) << text();
+	EXPECT_LT(unknown, text().find("spread"));
 }
 
 // Every second message waits 3 µs for the hog, typical ones among them.
