@@ -242,7 +242,7 @@ TEST_F(TerminalTest, ABarOfTypicalMessagesHasAMarkWhereOthersAreUnknown)
 	write_small_run(run, true, kEnoughRounds);
 	RunResult result = analyse(run);
 	const Style style{.unicode = true, .width = 120};
-	EXPECT_EQ(terminal_report(result, style).find("?"), std::string::npos);
+	EXPECT_EQ(terminal_report(result, style).find('?'), std::string::npos);
 	EXPECT_EQ(html_report(result).find(">?<"), std::string::npos);
 	result.cells[0].probed_ns = static_cast<double>(result.cells[0].layers.total_ns()) / 0.755;
 	const std::string text = terminal_report(result, style);
