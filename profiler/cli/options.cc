@@ -224,7 +224,8 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 	CLI::App *flamegraph =
 		app.add_subcommand("flamegraph", "a run's latency, or its threads, as an interactive SVG and folded stacks");
 	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
-	flamegraph->add_option("-o,--output", commands.flamegraph.output, "folder for the files (the run directory)");
+	flamegraph->add_option("-o,--output", commands.flamegraph.output,
+						   "folder for the files (the run directory), or a file: NAME.svg, NAME.folded");
 	flamegraph->add_option("--cell", commands.flamegraph.wishes.cell, kCellHelp)->default_str("every cell");
 	flamegraph->add_option("--kind", commands.flame_kind, kind_help())->capture_default_str();
 	flamegraph->add_flag("--tail", commands.flamegraph.wishes.tail, "only the slowest 1 % of each cell's messages");
