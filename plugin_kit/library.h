@@ -66,13 +66,14 @@ inline int queue_length(const icepath_open &how, uint64_t otherwise)
 	return static_cast<int>(std::min<uint64_t>(how.depth ? how.depth : otherwise, fits));
 }
 
-// The requested quality of service of a DDS end, with a history that keeps the last message if the end answers: DDS's
-// default. Of one peer it has one message at a time. Of several a handler takes each before the next comes; others keep all.
-inline icepath_qos with_history_of(const icepath_open &how)
+// The requested quality of service of a DDS end. Where it has one message at a time, of one peer and with one answer, it
+// keeps the last one unless asked otherwise: DDS's default. So does an end that answers in a handler, which has each
+// message before the next comes. Elsewhere the adapter chooses.
+inline icepath_qos qos_where_answered(const icepath_open &how)
 {
 	icepath_qos qos = how.qos;
-	const bool has_one = how.peers <= 1 || how.wait == ICEPATH_WAIT_CALLBACK;
-	if (how.sends && how.receives && has_one && !value_of(qos, ICEPATH_QOS_HISTORY))
+	const bool has_one = how.peers <= 1 && how.answers == 1;
+	if (how.answers > 0 && (has_one || how.wait == ICEPATH_WAIT_CALLBACK) && !value_of(qos, ICEPATH_QOS_HISTORY))
 		set_value(qos, ICEPATH_QOS_HISTORY, ICEPATH_KEEP_LAST);
 	return qos;
 }

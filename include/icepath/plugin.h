@@ -50,7 +50,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 7u
+#define ICEPATH_PLUGIN_ABI 8u
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -211,6 +211,7 @@ struct icepath_open {
 	uint32_t depth; /* messages that may be in flight if the target has a bounded queue; 0: its default */
 	struct icepath_qos qos; /* of both ends; for a policy without a value, the plug-in chooses */
 	uint32_t peers; /* endpoints of side 0 that will be connected to side 1's; above 1: a fan-in */
+	uint32_t answers; /* of side 1 to each message of side 0, which waits for them all; 0: messages go one way */
 	struct icepath_handler handler; /* with ICEPATH_WAIT_CALLBACK, if `receives` */
 };
 

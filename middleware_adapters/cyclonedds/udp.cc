@@ -9,7 +9,7 @@
 // A handler may write, as ddsperf does. But recvUC reads no acknowledgement meanwhile: a write that waits for one,
 // because WhcHigh bytes lack theirs, waits in vain until max_blocking_time, and nobody else reads it. Acknowledgements
 // are requested every 5 ms at most, so a ping-pong that keeps all messages gets there. So a side that answers keeps the
-// last message (with_history_of()), as ddsperf does, and WhcHigh is above that one. A handler with another history, by
+// last message (qos_where_answered()), as ddsperf does, and WhcHigh is above that one. A handler with another history, by
 // --qos, may hang, and its block is cancelled.
 //
 // Otherwise it is reliable and keeps all by default. The reader's history has a limit, at which the library's
@@ -40,7 +40,7 @@ constexpr const char *kRings = "cyclonedds/udp-listener";
 struct icepath_endpoint : ChannelEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
 		: ChannelEnd(how, what), writes_in_handler(wait == ICEPATH_WAIT_CALLBACK && sends && receives),
-		  asked(with_history_of(how)), queue(queue_length(how, kQueued)), rings(std::strcmp(what.name, kRings) == 0),
+		  asked(qos_where_answered(how)), queue(queue_length(how, kQueued)), rings(std::strcmp(what.name, kRings) == 0),
 		  handler(how.handler), batch(how.payload_bytes)
 	{}
 	const bool writes_in_handler;

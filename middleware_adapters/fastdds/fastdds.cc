@@ -10,7 +10,7 @@
 // A handler may write, as the library's own LatencyTest does. But its thread reads no acknowledgement meanwhile: a write
 // that waits for one, because the history is full, waits in vain until max_blocking_time (DataWriterHistory's
 // prepare_change()). Acknowledgements are requested every 20 ms, so a ping-pong that keeps all messages gets there, and by
-// epoll waits for some milliseconds. So a side that answers keeps the last message (with_history_of()), as LatencyTest does:
+// epoll waits for some milliseconds. So a side that answers keeps the last message (qos_where_answered()), as LatencyTest does:
 // the new one takes the place of the old one without waiting. A handler with another history, by --qos, may hang, and
 // its block is cancelled.
 //
@@ -137,7 +137,7 @@ struct icepath_endpoint : WindowedEnd {
 		: WindowedEnd(how, what), variant(variant_of(what)),
 		  setup{variant.way, how.payload_bytes,
 				has_window() ? static_cast<int>(window) + kBeyondWindow : queue_length(how, kQueued),
-				variant.rings || is_handled() ? &listener : nullptr, has_window() ? how.qos : with_history_of(how)},
+				variant.rings || is_handled() ? &listener : nullptr, has_window() ? how.qos : qos_where_answered(how)},
 		  handler(how.handler), handed(is_handled() ? how.payload_bytes : 0)
 	{}
 	~icepath_endpoint() override

@@ -229,6 +229,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	how.depth = wish.depth;
 	how.qos = wish.qos;
 	how.peers = idle ? 1 : wish.peers;
+	how.answers = wish.sends && wish.receives ? static_cast<uint32_t>(wish.levels.responses) : 0;
 	how.handler = handler_for(wish, idle);
 	if (ends_.empty() && wish.levels.fifo_priority != 0)
 		run_by_fifo(wish.levels.fifo_priority); // before the library starts threads, which inherit it

@@ -178,6 +178,7 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	request.open.payload_bytes = plan_.payload_bytes;
 	request.open.max_messages = plan_.max_messages;
 	request.open.depth = plan_.depth;
+	request.open.levels.responses = plan_.responses;
 	request.open.qos = plan_.qos;
 	request.open.may_lose = is_lossy(plan_.target) || model::may_lose(model::believable(plan_.qos));
 	std::vector<int> fds = {memory_fd_.get()};
@@ -215,7 +216,7 @@ std::string WorkerPair::open()
 worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms)
 {
 	worker::BlockRequest request{};
-	request.levels.responses = 1;
+	request.levels.responses = plan_.responses;
 	request.one_way = plan_.one_way;
 	request.count = count;
 	request.block = ++blocks_;

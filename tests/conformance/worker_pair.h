@@ -54,6 +54,7 @@ struct PairPlan {
 	uint64_t payload_bytes = 64;
 	uint32_t max_messages = 1000;
 	uint32_t depth = 0;
+	uint32_t responses = 1; // to each message, unless one_way
 	icepath_qos qos{};
 	int slots_fd = -1; // a map of the fill level of the capture's slots; stays the caller's
 	bool threads = false; // both sides are in one process
