@@ -99,10 +99,9 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 		compare({slower.typical->layers, slower.is_of_library()}, {faster.typical->layers, faster.is_of_library()});
 	if (difference.of.is_told() && difference.of.ns() > 0) {
 		found.difference = std::move(difference);
-		const std::vector<Cause> causes =
-			causes_of(slower.typical_culprits, slower.typical->layers.deliveries(), faster.typical_culprits,
-					  faster.typical->layers.deliveries(), own_threads(slower.typical->layers));
-		found.remedies = remedies_of({*found.difference, causes, slower.cell});
+		found.causes = causes_of(slower.typical_culprits, slower.typical->layers.deliveries(), faster.typical_culprits,
+								 faster.typical->layers.deliveries(), own_threads(slower.typical->layers));
+		found.remedies = remedies_of({*found.difference, found.causes, slower.cell});
 	} else if (!difference.of.interval)
 		found.refusal = "their typical messages are of too few blocks with probes: measure longer (icepath run -d)";
 	else
@@ -206,7 +205,8 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 		page, difference,
 		{by_target ? slower.cell.target : "A", by_target ? faster.cell.target : "B", "longer by", "of it", false});
 	page.line(page.spelled("  ±: half of the 95 % interval, over the blocks of both that share a round or an opening"));
-	add_next(page, texts_of(against.remedies, difference.has_shares()));
+	add_causes(page, against.causes, "in slower", "in faster");
+	add_next(page, texts_of(against.remedies, "the difference", difference.has_shares()));
 	add_others(page, against.others);
 }
 

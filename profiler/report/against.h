@@ -22,6 +22,7 @@ struct Against {
 	std::vector<std::string> unlike; // what differs besides the target: "wait: epoll and block"
 	std::string refusal; // why there is no difference to explain; empty: there is
 	std::optional<Difference> difference; // of typical messages, slower less faster; only without a refusal
+	std::vector<Cause> causes; // of typical messages, slower against faster
 	std::vector<Remedy> remedies; // for the slower one
 	std::vector<std::string> others; // commands for other pairs that the question may have meant
 };

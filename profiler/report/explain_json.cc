@@ -56,6 +56,23 @@ OrderedJson difference_json(const Difference &difference)
 	return json;
 }
 
+// `other_share`: the key of how many of the messages that these are compared with it took time from.
+OrderedJson causes_json(const std::vector<Cause> &causes, const char *other_share)
+{
+	OrderedJson json = OrderedJson::array();
+	for (const Cause &cause : causes)
+		json.push_back({{"name", cause.name},
+						{"layer", model::name(cause.layer)},
+						{"own_thread", cause.is_own_thread},
+						{"messages", cause.messages},
+						{"share", cause.share},
+						{other_share, cause.other_share},
+						{"lift", cause.lift() ? OrderedJson(*cause.lift()) : OrderedJson(nullptr)},
+						{"when_there_ns", cause.when_there_ns},
+						{"growth_ns", cause.growth_ns}});
+	return json;
+}
+
 OrderedJson remedies_json(const std::vector<Remedy> &remedies)
 {
 	OrderedJson json = OrderedJson::array();
@@ -125,17 +142,7 @@ OrderedJson tail_json(const RunResult &result, size_t index, const TailExplanati
 	const bool explained = tail.is_explained();
 	json["growth"] = explained ? difference_json(tail.growth) : OrderedJson(nullptr);
 	json["named"] = explained ? OrderedJson(tail.named) : OrderedJson(nullptr);
-	json["causes"] = OrderedJson::array();
-	for (const Cause &cause : tail.causes)
-		json["causes"].push_back({{"name", cause.name},
-								  {"layer", model::name(cause.layer)},
-								  {"own_thread", cause.is_own_thread},
-								  {"messages", cause.messages},
-								  {"share", cause.share},
-								  {"typical_share", cause.other_share},
-								  {"lift", cause.lift() ? OrderedJson(*cause.lift()) : OrderedJson(nullptr)},
-								  {"when_there_ns", cause.when_there_ns},
-								  {"growth_ns", cause.growth_ns}});
+	json["causes"] = causes_json(tail.causes, "typical_share");
 	json["next"] = remedies_json(tail.remedies);
 	return json;
 }
@@ -184,6 +191,7 @@ std::string against_json(const RunResult &result, const Against &against)
 						{"mean_longer_ns", nullptr},
 						{"pair", nullptr},
 						{"difference", nullptr},
+						{"causes", causes_json(against.causes, "faster_share")},
 						{"next", remedies_json(against.remedies)}};
 	if (against.ratio)
 		json["pair"] = {{"ratio", against.ratio->ratio},

@@ -9,6 +9,7 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/model/printable.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/function_name.h"
 #include "profiler/report/functions.h"
 #include "profiler/report/quantity.h"
@@ -186,6 +187,8 @@ void add_functions(Page &page, const CellResult &cell)
 				   fmt::format("{} samples on messages' paths in {} blocks{}", count(cell.functions.samples()),
 							   cell.blocks_sampled, cost),
 				   2);
+	if (const std::string probes = probes_text(cell); !probes.empty())
+		page.paragraph("", probes + ". Samples are of messages with probes", 2);
 	add_whole_message(page, cell);
 	std::set<model::Layer> sampled;
 	for (const SampledLayer &layer : sampled_layers(cell.layers, cell.functions)) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/growth_causes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
+
+#include "profiler/report/quantity.h"
 
 namespace icepath::report {
 namespace {
@@ -24,6 +29,14 @@ NamedCauses causes_by_name(const Culprits &culprits)
 		of.messages = std::max(of.messages, row.messages);
 	}
 	return names;
+}
+
+std::string row(const std::string &name, size_t width, const std::array<std::string, 4> &cells, const std::string &rest)
+{
+	std::string line = "  " + pad_right(name, width);
+	for (const std::string &cell : cells)
+		line += pad_left(cell, 11);
+	return line + (rest.empty() ? "" : "  " + rest);
 }
 
 } // namespace
@@ -58,6 +71,29 @@ std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culpr
 	}
 	std::ranges::stable_sort(causes, std::ranges::greater(), &Cause::growth_ns);
 	return causes;
+}
+
+void add_causes(Page &page, const std::vector<Cause> &causes, const char *of_a, const char *of_b)
+{
+	constexpr size_t kShown = 6;
+	std::vector<Cause> shown = causes;
+	std::erase_if(shown, [](const Cause &cause) { return cause.growth_ns <= 0; });
+	if (shown.size() > kShown)
+		shown.resize(kShown);
+	if (shown.empty())
+		return;
+	size_t width = 15;
+	for (const Cause &cause : shown)
+		width = std::max(width, columns(cause.name));
+	page.line();
+	page.line(page.spelled(row("what took it", width, {of_a, of_b, "lift", "µs there"}, "")));
+	for (const Cause &cause : shown)
+		page.line(page.spelled(
+			row(cause.name, width,
+				{percent(cause.share), percent(cause.other_share),
+				 cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here", microseconds(cause.when_there_ns)},
+				fmt::format("{}{}", model::name(cause.layer), cause.is_own_thread ? ", a thread of its own" : ""))));
+	page.line();
 }
 
 } // namespace icepath::report

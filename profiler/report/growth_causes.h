@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/report/breakdown.h"
+#include "profiler/report/page.h"
 
 namespace icepath::report {
 
@@ -36,5 +37,8 @@ std::vector<std::string> own_threads(const Breakdown &layers);
 // Parts of a layer together. The greatest growth first. `own`: names of the threads that A's messages pass.
 std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culprits &b, uint64_t b_messages,
 							 const std::vector<std::string> &own);
+
+// A table of what took most; nothing if nothing did. `of_a`, `of_b`: headings of both shares.
+void add_causes(Page &page, const std::vector<Cause> &causes, const char *of_a, const char *of_b);
 
 } // namespace icepath::report

@@ -80,13 +80,21 @@ double ns_of_idle(const Symptoms &symptoms)
 					ns_of_causes(symptoms, [](const Cause &cause) { return cause.kind == Kind::IdleCpu; }));
 }
 
+bool is_handled(const model::Cell &cell) { return cell.wait == model::Wait::Callback; }
+
 bool sleeps(const model::Cell &cell) { return !model::never_sleeps(cell.wait); }
+
+constexpr double kWorthARemedy = 0.1; // of the difference
 
 struct Row {
 	const char *cause;
 	double (*ns)(const Symptoms &); // the part of the difference that the cause took
 	const char *advice;
+	double worth = kWorthARemedy; // the least share of which it is said
 };
+
+// What such a waking costs the thread that wakes lies in that one's system call, and can be most of the difference.
+constexpr double kSpuriousIsWorth = 0.02;
 
 constexpr Row kRemedies[] = {
 	{"tick", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, is_of_tick); },
@@ -97,9 +105,12 @@ constexpr Row kRemedies[] = {
 	 },
 	 "CPUs that had gone idle: hold /dev/cpu_dma_latency at 0, as icepath run does without --idle-states (not for "
 	 "sparse)"},
-	{"own_thread", ns_of_own_threads,
+	{"own_thread", [](const Symptoms &symptoms) { return is_handled(symptoms.cell) ? 0 : ns_of_own_threads(symptoms); },
 	 "threads of the middleware itself, on the CPU of their side: handle messages in them (-w callback, where icepath "
 	 "list has it), or give them other CPUs (--free-library-threads, --daemon-cpus)"},
+	{"own_thread", [](const Symptoms &symptoms) { return is_handled(symptoms.cell) ? ns_of_own_threads(symptoms) : 0; },
+	 "threads of the middleware itself, on the CPU of their side: give them other CPUs (--free-library-threads, "
+	 "--daemon-cpus)"},
 	{"task",
 	 [](const Symptoms &symptoms) {
 		 return shares_a_cpu(symptoms.cell) ? 0 : ns_of_tasks(symptoms) - ns_of_own_threads(symptoms);
@@ -125,7 +136,9 @@ constexpr Row kRemedies[] = {
 	 "the receiver was busy with something else: less work per message, a lower rate (--rate), or more receivers"},
 	{"spurious_wakeup", ns_of_part<Part::Spurious>,
 	 "wakings without a message: a UNIX stream also wakes its reader when the peer has read what it sent "
-	 "(unix_write_space()). It belongs to the transport: compare uds-dgram"},
+	 "(unix_write_space()), which the peer does before it returns from its call. A thread that waits by epoll isn't "
+	 "woken so: -w epoll, or compare uds-dgram",
+	 kSpuriousIsWorth},
 	{"page_fault", ns_of_part<Part::Fault>, "page faults: lock memory (mlockall()), and touch it before it is needed"},
 	{"lock", ns_of_part<Part::Lock>, "a lock that another thread held: icepath report -v names who released it"},
 	{"waking",
@@ -147,18 +160,18 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 	std::vector<Remedy> remedies;
 	const auto whole = static_cast<double>(symptoms.difference.of.ns());
 	for (const Row &row : kRemedies)
-		if (const double ns = row.ns(symptoms); whole > 0 && ns >= kWorthARemedy * whole)
+		if (const double ns = row.ns(symptoms); whole > 0 && ns >= row.worth * whole)
 			remedies.push_back({row.cause, ns / whole, ns, row.advice});
 	std::ranges::stable_sort(remedies, std::ranges::greater(), &Remedy::share);
 	return remedies;
 }
 
-std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, bool with_shares)
+std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares)
 {
 	std::vector<std::string> texts;
 	for (const Remedy &remedy : remedies)
 		texts.push_back(fmt::format(
-			"{} of it: {}", with_shares ? percent(std::min(remedy.share, 1.0)) : microseconds(remedy.ns) + " µs",
+			"{} of {}: {}", with_shares ? percent(std::min(remedy.share, 1.0)) : microseconds(remedy.ns) + " µs", of,
 			remedy.advice));
 	return texts;
 }

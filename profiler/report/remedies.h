@@ -25,13 +25,11 @@ struct Remedy {
 	std::string advice;
 };
 
-inline constexpr double kWorthARemedy = 0.1; // of the difference
-
-// Only of what takes at least that share, the greatest first.
+// Only of what takes a tenth of the difference or more, or is known to cost more than its share. The greatest first.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
-// A line for each. `with_shares`: those of the difference say something; else they stand in µs.
-std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, bool with_shares);
+// A line for each, of what is to be shortened ("the growth"). `with_shares`: those of it say something; else they stand in µs.
+std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares);
 
 // What to do next, line by line.
 void add_next(Page &page, const std::vector<std::string> &steps);

@@ -55,37 +55,6 @@ std::string quantile_text(const std::optional<stats::Quantile> &quantile)
 							  : value + " (no interval)";
 }
 
-std::string row(const std::string &name, size_t width, const std::array<std::string, 4> &cells, const std::string &rest)
-{
-	std::string line = "  " + pad_right(name, width);
-	for (const std::string &cell : cells)
-		line += pad_left(cell, 11);
-	return line + (rest.empty() ? "" : "  " + rest);
-}
-
-void add_causes(Page &page, const TailExplanation &tail)
-{
-	constexpr size_t kShown = 6;
-	std::vector<Cause> shown = tail.causes;
-	std::erase_if(shown, [](const Cause &cause) { return cause.growth_ns <= 0; });
-	if (shown.size() > kShown)
-		shown.resize(kShown);
-	if (shown.empty())
-		return;
-	size_t width = 15;
-	for (const Cause &cause : shown)
-		width = std::max(width, columns(cause.name));
-	page.line();
-	page.line(page.spelled(row("what took it", width, {"in tail", "in typical", "lift", "µs there"}, "")));
-	for (const Cause &cause : shown)
-		page.line(page.spelled(
-			row(cause.name, width,
-				{percent(cause.share), percent(cause.other_share),
-				 cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here", microseconds(cause.when_there_ns)},
-				fmt::format("{}{}", model::name(cause.layer), cause.is_own_thread ? ", a thread of its own" : ""))));
-	page.line();
-}
-
 // Before all else: which messages of the tail the table isn't of.
 void add_unknown(Page &page, const CellResult &cell, const TailExplanation &tail)
 {
@@ -187,6 +156,11 @@ std::vector<std::string> steps_against_mode(const RunResult &result, size_t inde
 	std::vector<std::string> steps = {explain + " --modes: the layers of each mode"};
 	if (cell.functions.samples() > 0)
 		steps.push_back(explain + " --stacks: functions, of all messages");
+	if (const auto &slower = tail.unprobed->than_fastest)
+		std::ranges::move(texts_of(remedies_of({slower->of, {}, cell.cell}),
+								   fmt::format("what mode {} takes longer", tail.unprobed->mode + 1),
+								   slower->of.has_shares()),
+						  std::back_inserter(steps));
 	std::vector<std::string> without = like_cells_without_modes(result, cell);
 	if (!without.empty()) {
 		const size_t more = without.size() - std::min(kNamed, without.size());
@@ -263,11 +237,11 @@ void add_tail(Page &page, const RunResult &result, size_t index, const TailExpla
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
 										  known_text(*cell.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
-	add_causes(page, tail);
+	add_causes(page, tail.causes, "in tail", "in typical");
 	page.paragraph("verdict", fmt::format("{}: {} of the growth has a named cause",
 										  kTailVerdicts[static_cast<size_t>(tail.verdict)], percent(tail.named)));
 	std::vector<std::string> next = steps_against_mode(result, index, tail);
-	std::ranges::move(texts_of(tail.remedies, tail.growth.has_shares()), std::back_inserter(next));
+	std::ranges::move(texts_of(tail.remedies, "the growth", tail.growth.has_shares()), std::back_inserter(next));
 	add_next(page, next);
 	page.line();
 }

@@ -353,7 +353,7 @@ void add_slowest(Page &page, const RunResult &result)
 	if (!most.who.empty())
 		facts[0] += ", " + most.who;
 	if (slowest_ns(result) > worst->latency_ns())
-		facts.push_back(fmt::format("{} without probes or path", duration(static_cast<double>(slowest_ns(result)))));
+		facts.push_back(fmt::format("of all {}", duration(static_cast<double>(slowest_ns(result)))));
 	page.line_with_command(pad_right("slowest", 10), facts, "icepath explain RUN");
 }
 

@@ -96,7 +96,7 @@ MostOfMessage most_of(const WorstMessage &worst)
 		return {};
 	const auto &[layer, who] = most->first;
 	const bool is_unrecorded = who.empty() && 2 * unrecorded_ns(worst, layer) >= most->second && most->second > 0;
-	return {layer, is_unrecorded ? "no record shows who had the CPU" : who,
+	return {layer, is_unrecorded ? "by unknown" : who,
 			static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())};
 }
 

@@ -215,7 +215,7 @@ TEST(Difference, HasNoSharesWhereAPartIsMoreThanTheWhole)
 	EXPECT_EQ(most_of_it(difference), "It takes longer in: kernel +3.00 µs, sender.kernel. Others take less");
 	Page page({false, true}, 100);
 	add_difference(page, difference, {"fast", "plain", "longer by", "of it"});
-	add_next(page, texts_of({{"tick", 6, 3000, "no tick"}}, difference.has_shares()));
+	add_next(page, texts_of({{"tick", 6, 3000, "no tick"}}, "it", difference.has_shares()));
 	const std::string text = page.take();
 	EXPECT_EQ(text.find('%'), std::string::npos) << text;
 	EXPECT_EQ(text.find("of it "), std::string::npos) << text;

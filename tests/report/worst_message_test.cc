@@ -99,7 +99,7 @@ TEST(MostOfMessage, SaysIfNoRecordShowsWhoHadTheCpu)
 	wait.culprit = {};
 	worst.path.shares = {{2, {path::Culprit::Kind::Unknown, 0, 0}, wait.duration_ns()}};
 	EXPECT_EQ(most_of(worst).layer, "runqueue");
-	EXPECT_EQ(most_of(worst).who, "no record shows who had the CPU");
+	EXPECT_EQ(most_of(worst).who, "by unknown");
 	worst.path.shares[0].ns = wait.duration_ns() / 3;
 	EXPECT_EQ(most_of(worst).who, "");
 }
