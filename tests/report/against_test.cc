@@ -68,6 +68,9 @@ TEST_F(AgainstTest, NamesWhatTheSlowerOneHasMoreOf)
 	ASSERT_TRUE(against.difference->of.interval);
 	EXPECT_GT(against.difference->of.interval->low, kSlowerBy - 50);
 	EXPECT_LT(against.difference->of.interval->high, kSlowerBy + 50);
+	ASSERT_FALSE(against.causes.empty());
+	EXPECT_NE(printed(result, against).find("\n  " + against.causes[0].name + " "), std::string::npos)
+		<< printed(result, against);
 	const std::string text = printed(result, against);
 	EXPECT_NE(text.find("why relayed/slow 64 B pingpong block is slower than slow 64 B pingpong block"),
 			  std::string::npos)

@@ -70,7 +70,9 @@ TEST_P(RemedyOf, IsWhatTheDataShow)
 	ASSERT_EQ(remedies.size(), 1u);
 	EXPECT_EQ(remedies[0].cause, one.cause);
 	EXPECT_DOUBLE_EQ(remedies[0].share, 0.5);
-	EXPECT_TRUE(remedies_for(one, 1900).empty()) << "less than a tenth isn't worth it";
+	const bool costs_more = one.cause == "spurious_wakeup"; // than its layers have
+	EXPECT_TRUE(remedies_for(one, costs_more ? 390 : 1900).empty()) << "so little isn't worth it";
+	EXPECT_FALSE(remedies_for(one, costs_more ? 410 : 2100).empty());
 	EXPECT_TRUE(remedies_for(one, -10'000).empty()) << "B has it";
 }
 
@@ -100,6 +102,14 @@ INSTANTIATE_TEST_SUITE_P(
 		RemedyCase{"waking", Layer::Wakeup, Part::None}, RemedyCase{"waking", Layer::Wakeup, Part::Ipi},
 		RemedyCase{"", Layer::Wakeup, Part::None, "", Kind::None, model::IdleStates::Held, {0, 1}, model::Wait::Poll}),
 	[](const auto &each) { return std::to_string(each.index); });
+
+TEST(Remedies, DontAdviseTheWaitThatTheCellHas)
+{
+	RemedyCase one{"own_thread", Layer::Runqueue, Part::None, "recvUC"};
+	EXPECT_NE(remedies_for(one).at(0).advice.find("-w callback"), std::string::npos);
+	one.wait = model::Wait::Callback;
+	EXPECT_EQ(remedies_for(one).at(0).advice.find("-w callback"), std::string::npos);
+}
 
 TEST(Remedies, HaveTheGreatestFirst)
 {
