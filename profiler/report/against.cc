@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "profiler/model/cell_title.h"
 #include "profiler/report/cell_modes.h"
@@ -45,12 +46,7 @@ std::string why_unknown(const CellResult &cell)
 			   "-d)";
 	if (!cell.typical)
 		return title + " has too few messages with probes: measure longer (icepath run -d)";
-	const uint64_t known = cell.typical->layers.deliveries();
-	if (known == 0 || cell.typical->share_known() < kEnoughKnown)
-		return fmt::format("only {} of {} typical messages of {} have a known path, too few to stand for the others: "
-						   "icepath report -v RUN says why",
-						   count(known), count(cell.typical->messages), title);
-	return "";
+	return too_few_known(*cell.typical, "typical messages of " + title);
 }
 
 std::string refusal_of(const CellResult &slower, const CellResult &faster,
@@ -115,7 +111,7 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 	return found;
 }
 
-Against explain_named(const RunResult &result, const std::string &run, const std::pair<std::string, std::string> &texts)
+Against explain_named(const RunResult &result, const std::pair<std::string, std::string> &texts)
 {
 	std::vector<model::Cell> cells;
 	std::vector<bool> measured;
@@ -125,21 +121,35 @@ Against explain_named(const RunResult &result, const std::string &run, const std
 	}
 	const PairOfCells pair = pairs_named(cells, measured, texts).front();
 	Against found = explain_against(result, pair.cell, pair.against);
-	for (const OtherPair &other : other_pairs(cells, measured, texts))
-		found.others.push_back(fmt::format("icepath explain {} {}", shell_word(run), other.options));
+	const OtherPairs others = other_pairs(cells, measured, texts);
+	for (const OtherPair &other : others.named)
+		found.others.push_back("icepath explain RUN " + other.options);
+	found.others_without = others.unnamed;
 	return found;
 }
 
 namespace {
 
-void add_others(Page &page, const std::vector<std::string> &others)
+// Commands aren't wrapped, so that they can be pasted.
+void add_others(Page &page, const Against &against)
 {
 	constexpr size_t kShown = 4;
+	const std::vector<std::string> &others = against.others;
 	for (size_t i = 0; i < std::min(kShown, others.size()); ++i)
-		page.paragraph(i == 0 ? "others" : "", others[i]);
+		page.line(page.spelled(pad_right(i == 0 ? "others" : "", 10) + others[i]));
 	if (others.size() > kShown)
 		page.paragraph("",
 					   fmt::format("and {} more pairs: icepath report -v RUN has the titles", others.size() - kShown));
+	if (against.others_without > 0)
+		page.paragraph(
+			others.empty() ? "others" : "",
+			fmt::format("{} without a command, since another cell has the same title", count(against.others_without)));
+}
+
+// "4.00 µs longer"
+std::string longer_text(double ns)
+{
+	return fmt::format("{} µs {}", microseconds(std::abs(ns)), ns < 0 ? "shorter" : "longer");
 }
 
 // Before all else: what the table isn't of.
@@ -151,14 +161,12 @@ void add_unknown_of_both(Page &page, const Against &against, const CellResult &s
 			text += (text.empty() ? "" : ". ") + fmt::format("of {}: {}", model::title(cell->cell), unknown);
 	if (text.empty())
 		return;
-	const auto longer = [](double a_ns, double b_ns) { return microseconds(a_ns - b_ns); };
-	page.paragraph(
-		"unknown",
-		fmt::format("{}. What follows isn't of them: a typical message takes {} µs longer, all messages with a "
-					"known path take {} µs longer on average, and all messages {} µs",
-					text, microseconds(static_cast<double>(against.difference->of.ns())),
-					longer(slower.layers.mean_ns(), faster.layers.mean_ns()),
-					longer(slower.latency_probed.mean, faster.latency_probed.mean)));
+	text += fmt::format(". What follows isn't of them: a typical message takes {}",
+						longer_text(static_cast<double>(against.difference->of.ns())));
+	if (const auto longer = mean_longer(slower, faster); longer && longer->known_ns)
+		text += fmt::format("; on average all messages with a known path take {}, and all messages {}",
+							longer_text(*longer->known_ns), longer_text(longer->all_ns));
+	page.paragraph("unknown", text);
 }
 
 } // namespace
@@ -173,7 +181,7 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 					   fmt::format("they don't differ by the target alone: {}", fmt::join(against.unlike, "; ")));
 	if (!against.difference) {
 		page.paragraph("refused", against.refusal);
-		add_others(page, against.others);
+		add_others(page, against);
 		return;
 	}
 	add_unknown_of_both(page, against, slower, faster);
@@ -206,8 +214,8 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 		{by_target ? slower.cell.target : "A", by_target ? faster.cell.target : "B", "longer by", "of it", false});
 	page.line(page.spelled("  ±: half of the 95 % interval, over the blocks of both that share a round or an opening"));
 	add_causes(page, against.causes, "in slower", "in faster");
-	add_next(page, texts_of(against.remedies, "the difference", difference.has_shares()));
-	add_others(page, against.others);
+	add_next(page, steps_of(against.remedies, "the difference", difference.has_shares()));
+	add_others(page, against);
 }
 
 } // namespace icepath::report

@@ -25,13 +25,13 @@ struct Against {
 	std::vector<Cause> causes; // of typical messages, slower against faster
 	std::vector<Remedy> remedies; // for the slower one
 	std::vector<std::string> others; // commands for other pairs that the question may have meant
+	size_t others_without = 0; // such pairs that no command names: another cell has the same title
 };
 
 Against explain_against(const RunResult &result, size_t cell, size_t against);
 
-// Of the cells that `texts` of --cell and --against name, those that are most alike (named_cells.h). `run`: for commands.
-Against explain_named(const RunResult &result, const std::string &run,
-					  const std::pair<std::string, std::string> &texts);
+// Of the cells that `texts` of --cell and --against name, those that are most alike (named_cells.h).
+Against explain_named(const RunResult &result, const std::pair<std::string, std::string> &texts);
 
 void add_against(Page &page, const RunResult &result, const Against &against);
 

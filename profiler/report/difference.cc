@@ -206,10 +206,10 @@ double whole_ns(const Difference &difference)
 {
 	if (difference.has_shares())
 		return static_cast<double>(difference.of.ns());
-	double longer_ns = 1;
+	int64_t longer_ns = 0;
 	for (const KindDifference &kind : difference.kinds)
-		longer_ns += static_cast<double>(std::max<int64_t>(kind.of.ns(), 0));
-	return longer_ns;
+		longer_ns += std::max<int64_t>(kind.of.ns(), 0);
+	return static_cast<double>(std::max<int64_t>(longer_ns, 1)); // it divides, also where A takes longer in no kind
 }
 
 struct DifferenceLine {
@@ -393,7 +393,9 @@ std::string most_of_it(const Difference &difference)
 															  : "first ",
 							row_text(most, difference.has_relays));
 	}
-	return has_shares || text.empty() ? text : text + ". Others take less";
+	const bool some_less =
+		std::ranges::any_of(difference.kinds, [](const KindDifference &kind) { return kind.of.ns() < 0; });
+	return has_shares || text.empty() || !some_less ? text : text + ". Some others take less";
 }
 
 } // namespace icepath::report

@@ -54,7 +54,7 @@ struct Difference {
 	// Whether shares of the whole difference say something: none is more than all of it, as where the whole is small
 	// because its parts cancel each other out.
 	bool has_shares() const;
-	double share(const DifferenceFigures &part) const
+	double share(const DifferenceFigures &part) const // `of` isn't 0
 	{
 		return static_cast<double>(part.ns()) / static_cast<double>(of.ns());
 	}

@@ -27,11 +27,13 @@ OrderedJson figures_json(const DifferenceFigures &of)
 			{"difference_ci95_ns", interval_json(of.interval)}};
 }
 
-OrderedJson figures_json(const DifferenceFigures &of, double share)
+// Shares are null where a part is more than the whole.
+OrderedJson part_json(const Difference &difference, const DifferenceFigures &part)
 {
-	OrderedJson json = figures_json(of);
-	json["share"] = share;
-	json["share_ci95"] = interval_json(of.share_interval);
+	const bool has_shares = difference.has_shares();
+	OrderedJson json = figures_json(part);
+	json["share"] = has_shares ? OrderedJson(difference.share(part)) : OrderedJson(nullptr);
+	json["share_ci95"] = has_shares ? interval_json(part.share_interval) : OrderedJson(nullptr);
 	return json;
 }
 
@@ -40,11 +42,11 @@ OrderedJson difference_json(const Difference &difference)
 	OrderedJson json = figures_json(difference.of);
 	json["kinds"] = OrderedJson::array();
 	for (const KindDifference &kind : difference.kinds) {
-		OrderedJson &one = json["kinds"].emplace_back(figures_json(kind.of, difference.share(kind.of)));
+		OrderedJson &one = json["kinds"].emplace_back(part_json(difference, kind.of));
 		one["kind"] = style_of(kind.kind).word;
 		one["rows"] = OrderedJson::array();
 		for (const DifferenceRow &row : kind.rows) {
-			OrderedJson &its = one["rows"].emplace_back(figures_json(row.of, difference.share(row.of)));
+			OrderedJson &its = one["rows"].emplace_back(part_json(difference, row.of));
 			its["layer"] = model::name(row.layer);
 			its["part"] = text_or_null(std::string(model::name(row.part)));
 			its["role"] = path::kRoleNames[static_cast<size_t>(row.role)];
@@ -73,11 +75,21 @@ OrderedJson causes_json(const std::vector<Cause> &causes, const char *other_shar
 	return json;
 }
 
-OrderedJson remedies_json(const std::vector<Remedy> &remedies)
+OrderedJson remedies_json(const std::vector<Remedy> &remedies, bool has_shares)
 {
 	OrderedJson json = OrderedJson::array();
 	for (const Remedy &remedy : remedies)
-		json.push_back({{"cause", remedy.cause}, {"share", remedy.share}, {"advice", remedy.advice}});
+		json.push_back({{"cause", remedy.cause},
+						{"share", has_shares ? OrderedJson(remedy.share) : OrderedJson(nullptr)},
+						{"advice", remedy.advice}});
+	return json;
+}
+
+OrderedJson steps_json(const std::vector<Step> &steps)
+{
+	OrderedJson json = OrderedJson::array();
+	for (const Step &step : steps)
+		json.push_back(step.command.empty() ? step.text : step.text + ": " + step.command);
 	return json;
 }
 
@@ -118,7 +130,7 @@ OrderedJson unprobed_json(const RunResult &result, size_t index, const TailExpla
 			{"p50_ns", mode.latency.percentiles[0] ? OrderedJson(*mode.latency.percentiles[0]) : OrderedJson(nullptr)},
 			{"than_mode", than_fastest ? OrderedJson(than_fastest->fast + 1) : OrderedJson(nullptr)},
 			{"difference", than_fastest ? difference_json(than_fastest->of) : OrderedJson(nullptr)},
-			{"next", steps_against_mode(result, index, tail)}};
+			{"next", steps_json(steps_against_mode(result, index, tail))}};
 }
 
 OrderedJson tail_json(const RunResult &result, size_t index, const TailExplanation &tail)
@@ -143,7 +155,7 @@ OrderedJson tail_json(const RunResult &result, size_t index, const TailExplanati
 	json["growth"] = explained ? difference_json(tail.growth) : OrderedJson(nullptr);
 	json["named"] = explained ? OrderedJson(tail.named) : OrderedJson(nullptr);
 	json["causes"] = causes_json(tail.causes, "typical_share");
-	json["next"] = remedies_json(tail.remedies);
+	json["next"] = remedies_json(tail.remedies, tail.growth.has_shares());
 	return json;
 }
 
@@ -177,22 +189,23 @@ std::string tails_json(const RunResult &result, const std::vector<size_t> &cells
 
 std::string against_json(const RunResult &result, const Against &against)
 {
-	OrderedJson json = {{"schema", kExplainSchema},
-						{"question", "against"},
-						{"slower", cell_name_json(result, against.slower)},
-						{"faster", cell_name_json(result, against.faster)},
-						{"as_asked", against.as_asked},
-						{"unlike", against.unlike},
-						{"refusal", text_or_null(against.refusal)},
-						{"others", against.others},
-						{"unknown",
-						 {{"slower", unknown_json(result.cells[against.slower])},
-						  {"faster", unknown_json(result.cells[against.faster])}}},
-						{"mean_longer_ns", nullptr},
-						{"pair", nullptr},
-						{"difference", nullptr},
-						{"causes", causes_json(against.causes, "faster_share")},
-						{"next", remedies_json(against.remedies)}};
+	OrderedJson json = {
+		{"schema", kExplainSchema},
+		{"question", "against"},
+		{"slower", cell_name_json(result, against.slower)},
+		{"faster", cell_name_json(result, against.faster)},
+		{"as_asked", against.as_asked},
+		{"unlike", against.unlike},
+		{"refusal", text_or_null(against.refusal)},
+		{"others", against.others},
+		{"unknown",
+		 {{"slower", unknown_json(result.cells[against.slower])},
+		  {"faster", unknown_json(result.cells[against.faster])}}},
+		{"mean_longer_ns", nullptr},
+		{"pair", nullptr},
+		{"difference", nullptr},
+		{"causes", causes_json(against.causes, "faster_share")},
+		{"next", remedies_json(against.remedies, against.difference && against.difference->has_shares())}};
 	if (against.ratio)
 		json["pair"] = {{"ratio", against.ratio->ratio},
 						{"ratio_ci95", interval_json(against.ratio->interval)},
@@ -200,11 +213,9 @@ std::string against_json(const RunResult &result, const Against &against)
 						{"openings", against.ratio->openings},
 						{"p_value", against.ratio->p ? OrderedJson(*against.ratio->p) : OrderedJson(nullptr)}};
 	const CellResult &slower = result.cells[against.slower], &faster = result.cells[against.faster];
-	if (slower.probed > 0 && faster.probed > 0)
-		json["mean_longer_ns"] = {{"known", slower.complete() > 0 && faster.complete() > 0
-												? OrderedJson(slower.layers.mean_ns() - faster.layers.mean_ns())
-												: OrderedJson(nullptr)},
-								  {"all", slower.latency_probed.mean - faster.latency_probed.mean}};
+	if (const auto longer = mean_longer(slower, faster))
+		json["mean_longer_ns"] = {{"known", longer->known_ns ? OrderedJson(*longer->known_ns) : OrderedJson(nullptr)},
+								  {"all", longer->all_ns}};
 	if (against.difference)
 		json["difference"] = difference_json(*against.difference);
 	return printed_json(json);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "profiler/failure.h"
@@ -45,51 +46,53 @@ constexpr std::array kAspects = {
 	Aspect{"wait", [](const model::Cell &cell) { return std::string(model::name(cell.wait)); }},
 };
 
-std::array<bool, kAspects.size()> differing(const model::Cell &a, const model::Cell &b)
-{
-	std::array<bool, kAspects.size()> differ{};
-	std::ranges::transform(kAspects, differ.begin(),
-						   [&](const Aspect &aspect) { return aspect.of(a) != aspect.of(b); });
-	return differ;
-}
+// The aspects of each cell as numbers, equal where the texts are: made once, since every cell is compared with every other.
+class AspectsOfCells {
+public:
+	explicit AspectsOfCells(const std::vector<model::Cell> &cells)
+	{
+		std::array<std::map<std::string, size_t>, kAspects.size()> seen;
+		for (const model::Cell &cell : cells)
+			for (size_t i = 0; i < kAspects.size(); ++i)
+				numbers_.emplace_back(seen[i].try_emplace(kAspects[i].of(cell), seen[i].size()).first->second);
+	}
+	// How little two cells are alike: the first aspect counts more than all others together.
+	unsigned differing(size_t a, size_t b) const
+	{
+		unsigned differ = 0;
+		for (size_t i = 0; i < kAspects.size(); ++i)
+			differ = 2 * differ + (numbers_[a * kAspects.size() + i] != numbers_[b * kAspects.size() + i]);
+		return differ;
+	}
+	size_t most_like(size_t cell, const std::vector<size_t> &among) const
+	{
+		return *std::ranges::min_element(among, {}, [&](size_t other) {
+			return std::pair(other == cell && among.size() > 1, differing(cell, other));
+		});
+	}
 
-std::vector<size_t> measured_of(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
-								const std::string &text, const char *option)
+private:
+	std::vector<size_t> numbers_; // cell by cell
+};
+
+// Measured cells of one target.
+std::vector<size_t> compared_cells_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
+										 const std::string &text, const char *option)
 {
 	constexpr size_t kNamed = 4;
-	std::vector<model::Cell> only;
-	std::vector<size_t> at;
-	for (size_t i = 0; i < cells.size(); ++i)
-		if (measured.at(i)) {
-			only.push_back(cells[i]);
-			at.push_back(i);
-		}
-	std::vector<size_t> found = cells_named(only, text);
-	if (found.empty())
-		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: no cell that was measured has \"{}\" in its title", option, text));
+	std::vector<size_t> found = measured_cells_named(cells, measured, text, option, "");
 	std::set<std::string> targets;
-	std::vector<std::string> titles;
-	for (size_t &cell : found) {
-		targets.insert(only[cell].target);
-		titles.push_back(model::title(only[cell]));
-		cell = at[cell];
-	}
+	for (const size_t cell : found)
+		targets.insert(cells[cell].target);
 	if (targets.size() == 1)
 		return found;
-	const bool some = titles.size() > kNamed;
-	titles.resize(std::min(kNamed, titles.size()));
+	std::vector<std::string> titles;
+	for (size_t i = 0; i < std::min(kNamed, found.size()); ++i)
+		titles.push_back(model::title(cells[found[i]]));
 	throw Failure(ExitCode::Usage,
 				  fmt::format("{}: cells of {} targets have \"{}\" in their titles: {}{}. Name one target, as {} {}",
-							  option, targets.size(), text, fmt::join(titles, ", "), some ? ", …" : "", option,
-							  shell_word(only[cells_named(only, text).front()].target)));
-}
-
-size_t most_like(const std::vector<model::Cell> &cells, size_t cell, const std::vector<size_t> &among)
-{
-	return *std::ranges::min_element(among, {}, [&](size_t other) {
-		return std::pair(other == cell && among.size() > 1, differing(cells[cell], cells[other]));
-	});
+							  option, targets.size(), text, fmt::join(titles, ", "), found.size() > kNamed ? ", …" : "",
+							  option, shell_word(cells[found.front()].target)));
 }
 
 } // namespace
@@ -122,41 +125,64 @@ std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b)
 	return found;
 }
 
+std::vector<size_t> measured_cells_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
+										 const std::string &text, const std::string &option, const std::string &how)
+{
+	std::vector<size_t> found = cells_named(cells, text);
+	if (found.empty())
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("{}: no cell has \"{}\" in its title: `icepath report -v RUN` has their titles", option, text));
+	const size_t first = found.front();
+	std::erase_if(found, [&](size_t cell) { return !measured.at(cell); });
+	if (found.empty())
+		throw Failure(ExitCode::Invalid, fmt::format("{}: {} was not measured{}: measure longer{}", option,
+													 model::title(cells[first]), how,
+													 how.empty() ? " (icepath run -d)"
+																 : ", as root or after icepath setup (sudo icepath run "
+																   "-d)"));
+	return found;
+}
+
 std::vector<PairOfCells> pairs_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
 									 const std::pair<std::string, std::string> &texts)
 {
-	const std::vector<size_t> ones = measured_of(cells, measured, texts.first, "--cell"),
-							  others = measured_of(cells, measured, texts.second, "--against");
+	const std::vector<size_t> ones = compared_cells_named(cells, measured, texts.first, "--cell"),
+							  others = compared_cells_named(cells, measured, texts.second, "--against");
+	const AspectsOfCells aspects(cells);
 	std::vector<PairOfCells> pairs;
 	for (const size_t one : ones)
-		pairs.push_back({one, most_like(cells, one, others)});
+		pairs.push_back({one, aspects.most_like(one, others)});
 	std::ranges::stable_sort(pairs, {}, [&](const PairOfCells &pair) {
-		return std::pair(pair.cell == pair.against, differing(cells[pair.cell], cells[pair.against]));
+		return std::pair(pair.cell == pair.against, aspects.differing(pair.cell, pair.against));
 	});
 	return pairs;
 }
 
-std::vector<OtherPair> other_pairs(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
-								   const std::pair<std::string, std::string> &texts)
+OtherPairs other_pairs(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
+					   const std::pair<std::string, std::string> &texts)
 {
-	const std::vector<PairOfCells> named = pairs_named(cells, measured, texts);
-	std::vector<PairOfCells> pairs(named.begin() + 1, named.end());
-	for (const size_t other : measured_of(cells, measured, texts.second, "--against"))
-		if (other != named[0].cell && std::ranges::find(named, other, &PairOfCells::against) == named.end())
-			pairs.push_back({named[0].cell, other});
-	std::vector<OtherPair> found;
+	std::vector<PairOfCells> pairs = pairs_named(cells, measured, texts);
+	const PairOfCells first = pairs.front();
+	for (const size_t other : compared_cells_named(cells, measured, texts.second, "--against"))
+		pairs.push_back({first.cell, other});
+	std::vector<std::string> titles;
+	std::map<std::string, size_t> with_title;
+	for (const model::Cell &cell : cells)
+		++with_title[titles.emplace_back(model::title(cell))];
+	const auto is_named = [&](size_t cell) { return with_title[titles[cell]] == 1; };
+	OtherPairs others;
+	std::set<std::pair<size_t, size_t>> seen = {std::minmax({first.cell, first.against})};
 	for (const PairOfCells &pair : pairs) {
-		if (pair.cell == pair.against)
+		if (pair.cell == pair.against || !seen.insert(std::minmax({pair.cell, pair.against})).second)
 			continue;
-		const std::string cell = model::title(cells[pair.cell]), against = model::title(cells[pair.against]);
-		for (const auto &[one, other] :
-			 {std::pair(cell, texts.second), std::pair(texts.first, against), std::pair(cell, against)})
-			if (pairs_named(cells, measured, {one, other}).front() == pair) {
-				found.push_back({pair, fmt::format("--cell {} --against {}", shell_word(one), shell_word(other))});
-				break;
-			}
+		if (is_named(pair.cell) && is_named(pair.against))
+			others.named.push_back({pair, fmt::format("--cell {} --against {}", shell_word(titles[pair.cell]),
+													  shell_word(titles[pair.against]))});
+		else
+			++others.unnamed;
 	}
-	return found;
+	return others;
 }
 
 std::string shell_word(const std::string &text)

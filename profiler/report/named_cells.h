@@ -16,6 +16,11 @@ namespace icepath::report {
 std::vector<size_t> cells_named(const std::vector<model::Cell> &cells, const std::string &text);
 std::vector<size_t> cells_named(const RunResult &result, const std::string &text);
 
+// Of the cells that `text` of `option` names, those that were measured (by cell). `how`: "" or " with probes".
+// Throws Failure(Usage) if it names none, and Failure(Invalid) if none of these was measured.
+std::vector<size_t> measured_cells_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
+										 const std::string &text, const std::string &option, const std::string &how);
+
 // What differs besides the target: "wait: epoll and block". The aspect by which cells are least alike comes first.
 std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b);
 
@@ -26,19 +31,23 @@ struct PairOfCells {
 
 // The pairs that two texts name: each cell of the first with the cell of the second that is most like it. The pair that
 // is most alike comes first, of those that are equally so the one that comes first in the run. `measured`: by cell.
-// Throws Failure(Usage), with `options` for the texts, if a text names no cell that was measured, or cells of several
-// targets.
+// Throws as measured_cells_named() does, and Failure(Usage) if a text names cells of several targets.
 std::vector<PairOfCells> pairs_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
 									 const std::pair<std::string, std::string> &texts);
 
-// Pairs that the texts name as well, but for the first one: also those of its cell with others of the second text. With
-// the options that name each: "--cell tcp --against 'udp 64 B pingpong epoll'".
+// Pairs that the texts name as well, but for the first one: also those of its cell with others of the second text. Of two
+// cells there is one pair, whichever comes first. With the options that name each: "--cell 'tcp 64 B pingpong block'
+// --against 'udp 64 B pingpong epoll'".
 struct OtherPair {
 	PairOfCells pair;
 	std::string options;
 };
-std::vector<OtherPair> other_pairs(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
-								   const std::pair<std::string, std::string> &texts);
+struct OtherPairs {
+	std::vector<OtherPair> named;
+	size_t unnamed = 0; // pairs of a cell whose title another cell has as well
+};
+OtherPairs other_pairs(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
+					   const std::pair<std::string, std::string> &texts);
 
 // As a word of a shell's command.
 std::string shell_word(const std::string &text);

@@ -166,20 +166,23 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 	return remedies;
 }
 
-std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares)
+std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares)
 {
-	std::vector<std::string> texts;
+	std::vector<Step> steps;
 	for (const Remedy &remedy : remedies)
-		texts.push_back(fmt::format(
+		steps.push_back({fmt::format(
 			"{} of {}: {}", with_shares ? percent(std::min(remedy.share, 1.0)) : microseconds(remedy.ns) + " µs", of,
-			remedy.advice));
-	return texts;
+			remedy.advice)});
+	return steps;
 }
 
-void add_next(Page &page, const std::vector<std::string> &steps)
+void add_next(Page &page, const std::vector<Step> &steps)
 {
-	for (const std::string &step : steps)
-		page.paragraph(&step == &steps.front() ? "next" : "", step);
+	for (const Step &step : steps) {
+		page.paragraph(&step == &steps.front() ? "next" : "", step.text + (step.command.empty() ? "" : ":"));
+		if (!step.command.empty())
+			page.line(page.spelled(std::string(10, ' ') + step.command));
+	}
 }
 
 } // namespace icepath::report

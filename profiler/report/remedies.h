@@ -28,10 +28,16 @@ struct Remedy {
 // Only of what takes a tenth of the difference or more, or is known to cost more than its share. The greatest first.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
-// A line for each, of what is to be shortened ("the growth"). `with_shares`: those of it say something; else they stand in µs.
-std::vector<std::string> texts_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares);
+struct Step {
+	std::string text;
+	std::string command = {}; // that tells it; empty: none
+};
 
-// What to do next, line by line.
-void add_next(Page &page, const std::vector<std::string> &steps);
+// A step for each, of what is to be shortened ("the growth"). `with_shares`: those of it say something; else they stand in
+// µs.
+std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares);
+
+// What to do next. Commands aren't wrapped, so that they can be pasted.
+void add_next(Page &page, const std::vector<Step> &steps);
 
 } // namespace icepath::report

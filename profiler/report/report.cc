@@ -37,15 +37,17 @@ Page page_of(const Style &style)
 // Those that were measured with probes, of those that `part` names.
 std::vector<size_t> cells_of(const std::string &run, const RunResult &result, const std::string &part)
 {
-	std::vector<size_t> cells = cells_named(result, part);
-	std::erase_if(cells, [&](size_t cell) { return result.cells[cell].probed == 0; });
-	if (cells.empty())
-		throw Failure(ExitCode::Usage,
-					  part.empty() ? run + ": no cell was measured with probes"
-								   : fmt::format("--cell: no cell that was measured has \"{}\" in its title: `icepath "
-												 "report -v {}` has their titles",
-												 part, run));
-	return cells;
+	std::vector<model::Cell> cells;
+	std::vector<bool> measured;
+	for (const CellResult &cell : result.cells) {
+		cells.push_back(cell.cell);
+		measured.push_back(cell.probed > 0);
+	}
+	if (part.empty() && std::ranges::find(measured, true) == measured.end())
+		throw Failure(ExitCode::Invalid, run +
+											 ": no message was measured with probes: measure longer, as root or after "
+											 "icepath setup (sudo icepath run -d)");
+	return measured_cells_named(cells, measured, part, "--cell", " with probes");
 }
 
 // The slowest one of each of the cells, or the one that the question names.
@@ -67,11 +69,14 @@ std::vector<const WorstMessage *> messages_of(const RunResult &result, const std
 					});
 	}
 	if (messages.empty())
-		throw Failure(ExitCode::Usage, question.worst ? "--worst: no message has a complete path"
-									   : has_round
-										   ? "--message: the round has no such message"
-										   : "--message: that round has no blocks with probes of these cells, and only "
-											 "messages in such blocks have a path");
+		throw has_round
+			? Failure(ExitCode::Usage,
+					  "--message: the round has no such message: icepath export -f paths has those with "
+					  "a path")
+			: Failure(ExitCode::Invalid,
+					  question.worst ? "--worst: no message has a complete path: icepath report -v RUN says why"
+									 : "--message: that round has no blocks with probes of these cells, and only "
+									   "messages in such blocks have a path: icepath export -f paths has them");
 	return messages;
 }
 
@@ -85,7 +90,7 @@ void add_functions_of(Page &page, const std::string &run, const RunResult &resul
 		}
 	if (!any)
 		throw Failure(
-			ExitCode::Usage,
+			ExitCode::Invalid,
 			run + ": no functions were sampled: `icepath run --stacks` samples them, in the seventh round of eight");
 	add_function_notes(page);
 }
@@ -103,7 +108,7 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 	const RunResult result = analyse(run, {question.tail, question.message});
 	Page page = page_of(style);
 	if (!question.against.empty()) {
-		const Against against = explain_named(result, run, {question.cell, question.against});
+		const Against against = explain_named(result, {question.cell, question.against});
 		if (question.json)
 			return {against_json(result, against), !against.difference};
 		add_against(page, result, against);

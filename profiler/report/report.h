@@ -36,7 +36,8 @@ struct Explanation {
 	bool refused = false; // the run can't answer it, and the text says why
 };
 
-// Throws Failure(Usage) if no cell that was measured, or no message, is what the question names.
+// Throws Failure(Usage) if no cell or no message is what the question names, and Failure(Invalid) if the run lacks what
+// the question is about: probes, sampled functions, or complete paths.
 Explanation explanation_of(const std::string &run, const Question &question, const Style &style);
 
 // Writes run.json and report.html into the run directory first.

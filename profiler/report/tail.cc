@@ -27,15 +27,8 @@ std::string too_little(const CellResult &cell, const TailExplanation &tail)
 						   tail.messages, tail.blocks, kLeastTail, kLeastTailBlocks, longer);
 	if (!cell.tail || !cell.typical)
 		return fmt::format("{} messages with probes have no such tail: {}", count(cell.probed), longer);
-	if (cell.tail->share_known() < kEnoughKnown)
-		return fmt::format("only {} of {} messages of the tail have a known path, too few to stand for the others: "
-						   "icepath report -v RUN says why",
-						   count(tail.messages), count(cell.tail->messages));
-	if (cell.typical->layers.deliveries() == 0 || cell.typical->share_known() < kEnoughKnown)
-		return fmt::format("only {} of {} typical messages have a known path, too few to stand for the others: icepath "
-						   "report -v RUN says why",
-						   count(cell.typical->layers.deliveries()), count(cell.typical->messages));
-	return "";
+	const std::string of_tail = too_few_known(*cell.tail, "messages of the tail");
+	return of_tail.empty() ? too_few_known(*cell.typical, "typical messages") : of_tail;
 }
 
 std::optional<bool> begins_alike(const std::optional<stats::Quantile> &one, const std::optional<stats::Quantile> &other)
@@ -59,13 +52,13 @@ std::string quantile_text(const std::optional<stats::Quantile> &quantile)
 void add_unknown(Page &page, const CellResult &cell, const TailExplanation &tail)
 {
 	const uint64_t missing = cell.tail->messages - std::min(cell.tail->messages, tail.messages);
-	const std::string unknown = without_path_text(cell);
-	if (missing == 0 || unknown.empty())
+	if (missing == 0)
 		return;
+	const std::string of_all = without_path_text(cell);
 	page.paragraph("unknown",
-				   fmt::format("{} of {} messages of the tail have no known path, so nothing below is of them. Of "
-							   "all of the cell, {}",
-							   count(missing), count(cell.tail->messages), unknown));
+				   fmt::format("{} of {} messages of the tail have no known path, so nothing below is of them{}",
+							   count(missing), count(cell.tail->messages),
+							   of_all.empty() ? "" : ". Of all of the cell, " + of_all));
 }
 
 void add_spread(Page &page, const TailExplanation &tail)
@@ -96,10 +89,16 @@ std::optional<UnprobedTail> tail_without_probes(const CellResult &cell, std::opt
 		std::ranges::find_if(cell.modes, [&](const CellMode &one) { return one.range.holds(cell.tail_begin->value); });
 	if (mode == cell.modes.end() || (alike.value_or(true) && !mode->changed_by_probes()))
 		return std::nullopt;
-	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.begin()), std::nullopt};
-	for (ModeDifference &difference : mode_differences(cell))
-		if (difference.slow == tail.mode)
+	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.begin()), std::nullopt, {}};
+	for (ModeDifference &difference : mode_differences(cell)) {
+		if (difference.slow != tail.mode)
+			continue;
+		for (const size_t one : {difference.slow, difference.fast})
+			if (tail.refusal.empty())
+				tail.refusal = too_few_known(cell.modes[one].range, fmt::format("messages of mode {}", one + 1));
+		if (tail.refusal.empty())
 			tail.than_fastest = std::move(difference);
+	}
 	return tail;
 }
 
@@ -108,17 +107,19 @@ void add_unprobed(Page &page, const CellResult &cell, const TailExplanation &tai
 	if (!tail.unprobed)
 		return;
 	const CellMode &mode = cell.modes[tail.unprobed->mode];
+	const std::string at = percentile_text(mode.latency, 0);
 	std::string text =
-		fmt::format("without probes {} lies in mode {}, which has {} of the messages, at {} µs; with probes "
-					"it has {}",
-					name, tail.unprobed->mode + 1, share_text(mode.share), percentile_text(mode.latency, 0),
+		fmt::format("without probes {} lies in mode {}, which has {} of the messages{}; with probes it has {}", name,
+					tail.unprobed->mode + 1, share_text(mode.share), at == "–" ? "" : fmt::format(", at {} µs", at),
 					share_text(mode.share_probed));
 	if (const auto &than_fastest = tail.unprobed->than_fastest) {
 		const std::string most = most_of_it(than_fastest->of);
 		text += fmt::format(". By these, its messages take {} µs longer than those of mode {}{}{}",
 							microseconds(static_cast<double>(than_fastest->of.of.ns())), than_fastest->fast + 1,
 							most.empty() ? "" : ". ", most);
-	} else if (!mode.seen_with_probes())
+	} else if (!tail.unprobed->refusal.empty())
+		text += ". Where their time goes isn't told: " + tail.unprobed->refusal;
+	else if (!mode.seen_with_probes())
 		text += ", too few to know where their time goes";
 	page.paragraph("unprobed", text);
 }
@@ -144,7 +145,7 @@ std::vector<std::string> like_cells_without_modes(const RunResult &result, const
 
 } // namespace
 
-std::vector<std::string> steps_against_mode(const RunResult &result, size_t index, const TailExplanation &tail)
+std::vector<Step> steps_against_mode(const RunResult &result, size_t index, const TailExplanation &tail)
 {
 	if (!tail.unprobed)
 		return {};
@@ -153,11 +154,11 @@ std::vector<std::string> steps_against_mode(const RunResult &result, size_t inde
 	const bool is_only = cells_named(result, cell.cell.target) == std::vector<size_t>{index};
 	const std::string explain =
 		"icepath explain RUN --cell " + shell_word(is_only ? cell.cell.target : model::title(cell.cell));
-	std::vector<std::string> steps = {explain + " --modes: the layers of each mode"};
+	std::vector<Step> steps = {{"the layers of each mode", explain + " --modes"}};
 	if (cell.functions.samples() > 0)
-		steps.push_back(explain + " --stacks: functions, of all messages");
+		steps.push_back({"functions, of all messages", explain + " --stacks"});
 	if (const auto &slower = tail.unprobed->than_fastest)
-		std::ranges::move(texts_of(remedies_of({slower->of, {}, cell.cell}),
+		std::ranges::move(steps_of(remedies_of({slower->of, {}, cell.cell}),
 								   fmt::format("what mode {} takes longer", tail.unprobed->mode + 1),
 								   slower->of.has_shares()),
 						  std::back_inserter(steps));
@@ -165,16 +166,14 @@ std::vector<std::string> steps_against_mode(const RunResult &result, size_t inde
 	if (!without.empty()) {
 		const size_t more = without.size() - std::min(kNamed, without.size());
 		without.resize(without.size() - more);
-		steps.push_back(fmt::format("in this run these show one mode: {}{}", fmt::join(without, ", "),
-									more > 0 ? fmt::format(" and {} more", more) : ""));
+		steps.push_back({fmt::format("in this run these show one mode: {}{}", fmt::join(without, ", "),
+									 more > 0 ? fmt::format(" and {} more", more) : "")});
 	}
-	const bool is_epoll = cell.cell.wait == model::Wait::Epoll;
 	if (without.empty() || !without.front().starts_with(cell.cell.target + " by "))
 		steps.push_back(
-			fmt::format("whether it depends on how the receiver waits, a run tells: icepath run -t {} -s {} "
-						"--patterns {} -w {},{}",
-						shell_word(cell.cell.target), cell.cell.payload_bytes, model::name(cell.cell.pattern),
-						model::name(cell.cell.wait), is_epoll ? "block" : "epoll"));
+			{fmt::format("whether it depends on how the receiver waits, a run with this run's other options "
+						 "and another wait (-w) tells, if icepath list has one for {}",
+						 cell.cell.target)});
 	return steps;
 }
 
@@ -240,8 +239,8 @@ void add_tail(Page &page, const RunResult &result, size_t index, const TailExpla
 	add_causes(page, tail.causes, "in tail", "in typical");
 	page.paragraph("verdict", fmt::format("{}: {} of the growth has a named cause",
 										  kTailVerdicts[static_cast<size_t>(tail.verdict)], percent(tail.named)));
-	std::vector<std::string> next = steps_against_mode(result, index, tail);
-	std::ranges::move(texts_of(tail.remedies, "the growth", tail.growth.has_shares()), std::back_inserter(next));
+	std::vector<Step> next = steps_against_mode(result, index, tail);
+	std::ranges::move(steps_of(tail.remedies, "the growth", tail.growth.has_shares()), std::back_inserter(next));
 	add_next(page, next);
 	page.line();
 }

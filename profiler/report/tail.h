@@ -25,7 +25,9 @@ inline constexpr std::array<const char *, 4> kTailVerdicts = {"explained", "part
 // The mode in which the tail without probes begins.
 struct UnprobedTail {
 	size_t mode = 0; // its index
-	std::optional<ModeDifference> than_fastest; // nothing: it is the fastest one, or has too few messages with probes
+	// Nothing: it is the fastest one, or one of both has too few messages with probes or with a known path.
+	std::optional<ModeDifference> than_fastest;
+	std::string refusal; // of too few with a known path
 };
 
 struct TailExplanation {
@@ -57,7 +59,7 @@ inline constexpr double kExplained = 0.8, kPartlyExplained = 0.4; // of the grow
 TailExplanation explain_tail(const CellResult &cell);
 
 // What helps against the mode of `unprobed`: commands that say more, cells of the run without modes, and a trial.
-std::vector<std::string> steps_against_mode(const RunResult &result, size_t index, const TailExplanation &tail);
+std::vector<Step> steps_against_mode(const RunResult &result, size_t index, const TailExplanation &tail);
 
 // A section for the cell with that index.
 void add_tail(Page &page, const RunResult &result, size_t index, const TailExplanation &tail);

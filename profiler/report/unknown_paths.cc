@@ -36,6 +36,27 @@ std::string without_path_text(const CellResult &cell)
 					   percent(unknown.share_of_time()));
 }
 
+std::string too_few_known(const LatencyRange &range, const std::string &which)
+{
+	const uint64_t known = range.layers.deliveries();
+	if (known > 0 && range.share_known() >= kEnoughKnown)
+		return "";
+	return fmt::format(
+		"only {} of {} {} have a known path, too few to stand for the others: icepath report -v RUN says "
+		"why",
+		count(known), count(range.messages), which);
+}
+
+std::optional<MeanLonger> mean_longer(const CellResult &slower, const CellResult &faster)
+{
+	if (slower.probed == 0 || faster.probed == 0)
+		return std::nullopt;
+	MeanLonger longer{std::nullopt, slower.latency_probed.mean - faster.latency_probed.mean};
+	if (slower.complete() > 0 && faster.complete() > 0)
+		longer.known_ns = slower.layers.mean_ns() - faster.layers.mean_ns();
+	return longer;
+}
+
 std::string known_text(const LatencyRange &range)
 {
 	const std::string known = count(range.layers.deliveries());

@@ -3,6 +3,7 @@
 // Messages without a known path, which explanations leave out: how many they are, and how much of the time they take.
 // Few messages can take much of it, since most of them overlapped on their way with others, and so waited.
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "profiler/report/aggregate.h"
@@ -12,6 +13,10 @@ namespace icepath::report {
 // Of the messages that are explained, at least so many have a known path: by number, and whatever time the others take,
 // because an explanation says that the others aren't in it.
 inline constexpr double kEnoughKnown = 0.5;
+
+// "only 49 of 100 typical messages have a known path, too few to stand for the others: …", of messages that `which` names.
+// Empty: enough have one.
+std::string too_few_known(const LatencyRange &range, const std::string &which);
 
 // Of a cell's messages with probes.
 struct UnknownPaths {
@@ -25,6 +30,14 @@ UnknownPaths unknown_paths(const CellResult &cell);
 // "31 of 16 000 messages with probes have no known path. They take 3.32 ms each, 24.5 % of the time". Empty where they
 // are less than a hundredth of the messages and of their time.
 std::string without_path_text(const CellResult &cell);
+
+// By how much one cell's messages with probes take longer than another's on average. Less than 0: they are faster.
+struct MeanLonger {
+	std::optional<double> known_ns; // of those with a known path; nothing: a cell has none
+	double all_ns = 0;
+};
+// Nothing: one of them has no messages with probes.
+std::optional<MeanLonger> mean_longer(const CellResult &slower, const CellResult &faster);
 
 // Of the range's messages, those that are explained: "11 280", or "9 000 of 11 280" if they aren't nearly all.
 std::string known_text(const LatencyRange &range);

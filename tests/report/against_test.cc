@@ -153,10 +153,13 @@ TEST_F(AgainstTest, SaysWhichMessagesItIsNotOf)
 							  count(known + 3), duration(known_ns / 9)));
 	ASSERT_NE(unknown, std::string::npos) << text;
 	EXPECT_LT(unknown, text.find("it takes")) << "before all else";
-	EXPECT_NE(text.find(fmt::format("and all messages {} µs",
+	EXPECT_NE(text.find(fmt::format("and all messages {} µs longer",
 									microseconds(cell.latency_probed.mean - result.cells[1].latency_probed.mean))),
 			  std::string::npos)
 		<< text;
+	cell.latency_probed.mean = result.cells[1].latency_probed.mean - 2000; // the faster one has the slow messages
+	const std::string shorter = printed(result, against);
+	EXPECT_NE(shorter.find("and all messages 2.00 µs shorter"), std::string::npos) << shorter;
 }
 
 // By number.
@@ -183,15 +186,22 @@ TEST_F(AgainstTest, IsRefusedIfFewTypicalMessagesHaveAKnownPath)
 TEST_F(AgainstTest, NamesThePairsThatMayBeMeantAsWell)
 {
 	const RunResult result = run_of(temporary, {});
-	const Against only = explain_named(result, "a run", {"relayed/slow", "slow"});
+	const Against only = explain_named(result, {"relayed/slow", "slow"});
 	EXPECT_EQ(only.slower, 0u);
 	EXPECT_EQ(only.faster, 1u);
 	EXPECT_TRUE(only.others.empty());
 	EXPECT_EQ(printed(result, only).find("others"), std::string::npos);
 	Against several = only;
-	several.others = {"icepath explain run --cell a --against b"};
-	EXPECT_NE(printed(result, several).find("\nothers    icepath explain run --cell a --against b\n"),
-			  std::string::npos);
+	const std::string command = "icepath explain RUN --cell 'relayed/slow 64 B pingpong epoll' --against 'slow 64 B'";
+	several.others = {command, command};
+	several.others_without = 3;
+	Page page({false, true}, 60);
+	add_against(page, result, several);
+	const std::string text = page.take();
+	EXPECT_NE(text.find("\nothers    " + command + "\n          " + command + "\n          3 without"),
+			  std::string::npos)
+		<< "a command that is broken can't be pasted\n"
+		<< text;
 }
 
 TEST_F(AgainstTest, ThatIsRefusedIsNotAnswered)

@@ -2,7 +2,6 @@
 #include "profiler/report/cell_modes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -406,15 +405,49 @@ TEST_F(Modes, OfTheTailWithoutProbesIsNamedWithWhatHelps)
 		  "with probes it has 10.0 ±0.0 %. By these, its messages take 6.0",
 		  "µs longer than those of mode 1. Of that, "
 		  "waiting for a CPU 6.0",
-		  "next      icepath explain RUN --cell 'uds-stream 64 B pingpong block' --modes: the layers of each mode",
-		  "icepath run -t uds-stream -s 64 --patterns pingpong -w block,epoll"})
+		  "next      the layers of each mode:\n"
+		  "          icepath explain RUN --cell 'uds-stream 64 B pingpong block' --modes\n",
+		  "whether it depends on how the receiver waits, a run with this run's other options and another wait (-w) "
+		  "tells"})
 		EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 	EXPECT_EQ(text.find("--stacks"), std::string::npos) << "the run has no samples\n" << text;
+	EXPECT_EQ(text.find("epoll"), std::string::npos) << "the target may have no such wait\n" << text;
+	const std::string narrow = explanation_of(path, {.cell = "uds-stream"}, {.unicode = true, .width = 60}).text;
+	EXPECT_NE(narrow.find("\n          icepath explain RUN --cell 'uds-stream 64 B pingpong block' --modes\n"),
+			  std::string::npos)
+		<< "a command that is broken can't be pasted\n"
+		<< narrow;
 	run_with(45);
 	EXPECT_EQ(told().find("unprobed"), std::string::npos) << "probes don't change it\n" << told();
 	run_with(0);
 	EXPECT_NE(told().find("with probes it has 0.0 "), std::string::npos) << told();
 	EXPECT_NE(told().find("too few to know where their time goes"), std::string::npos) << told();
+}
+
+TEST_F(Modes, OfFewKnownPathsAreNotCompared)
+{
+	run_with(10);
+	RunResult result = analyse(path, {.tail = stats::kP99, .message = {}});
+	CellResult &cell = result.cells[0];
+	const auto told = [&] {
+		Page page({false, true}, 500);
+		add_tail(page, result, 0, explain_tail(cell));
+		return page.take();
+	};
+	ASSERT_TRUE(explain_tail(cell).unprobed && explain_tail(cell).unprobed->than_fastest);
+	for (const size_t mode : {size_t{0}, size_t{1}}) {
+		LatencyRange &range = cell.modes[mode].range;
+		const uint64_t messages = range.messages;
+		range.messages = 2 * range.layers.deliveries() + 1;
+		EXPECT_FALSE(explain_tail(cell).unprobed->than_fastest);
+		EXPECT_NE(told().find(fmt::format("messages of mode {} have a known path, too few", mode + 1)),
+				  std::string::npos)
+			<< told();
+		range.messages = messages;
+	}
+	EXPECT_NE(told().find("of the messages, at "), std::string::npos) << told();
+	cell.modes[1].latency.percentiles[0] = std::nullopt;
+	EXPECT_NE(told().find("of the messages; with probes"), std::string::npos) << told();
 }
 
 TEST_F(Modes, OfTheTailWithoutProbesIsInTheJson)
@@ -439,7 +472,12 @@ TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
 	RunResult result = analyse(path, {.tail = stats::kP99, .message = {}});
 	const TailExplanation tail = explain_tail(result.cells[0]);
 	ASSERT_TRUE(tail.unprobed);
-	const auto steps = [&] { return fmt::format("{}", fmt::join(steps_against_mode(result, 0, tail), "\n")); };
+	const auto steps = [&] {
+		std::string text;
+		for (const Step &step : steps_against_mode(result, 0, tail))
+			text += step.text + "\n" + step.command;
+		return text;
+	};
 	const CellResult slow = result.cells[0];
 	const auto add = [&](const std::string &target, model::Wait wait, bool with_modes) {
 		CellResult &cell = result.cells.emplace_back(slow);
@@ -453,44 +491,9 @@ TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
 	EXPECT_EQ(steps().find("show one mode"), std::string::npos) << "it has modes, or waits otherwise\n" << steps();
 	add("udp", model::Wait::Block, false);
 	EXPECT_NE(steps().find("in this run these show one mode: udp\n"), std::string::npos) << steps();
-	EXPECT_NE(steps().find("-w block,epoll"), std::string::npos) << steps();
+	EXPECT_NE(steps().find("another wait"), std::string::npos) << steps();
 	add("uds-stream", model::Wait::Epoll, false);
-	EXPECT_TRUE(steps().ends_with("show one mode: uds-stream by epoll, udp")) << "no trial is needed: " << steps();
-}
-
-CellResult cell_of(const std::vector<std::pair<double, stats::Interval>> &up_to, uint64_t p50, stats::Interval interval)
-{
-	CellResult cell;
-	cell.latency.percentiles[0] = p50;
-	cell.latency.intervals[0] = interval;
-	for (size_t i = 0; i < up_to.size(); ++i) {
-		CellMode &mode = cell.modes.emplace_back();
-		mode.range.from_ns = i * 1000;
-		mode.range.to_ns = i + 1 < up_to.size() ? i * 1000 + 999 : UINT64_MAX;
-		mode.share_up_to = {static_cast<uint64_t>(1000 * up_to[i].first), 1000, up_to[i].second};
-	}
-	return cell;
-}
-
-TEST(ModesOfP50, AreThoseThatAnotherRunMayHaveItIn)
-{
-	const auto at = [](const CellResult &cell) {
-		const auto of = modes_of_p50(cell);
-		return of ? std::pair(of->first, of->last) : std::pair<size_t, size_t>(9, 9);
-	};
-	using Places = std::pair<size_t, size_t>;
-	EXPECT_EQ(at(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})), Places(0, 0));
-	EXPECT_EQ(at(cell_of({{0.3, {0.2, 0.4}}, {1, {1, 1}}}, 1500, {1480, 1520})), Places(1, 1));
-	EXPECT_EQ(at(cell_of({{0.55, {0.45, 0.65}}, {1, {1, 1}}}, 500, {480, 520})), Places(0, 1)) << "by the shares";
-	EXPECT_EQ(at(cell_of({{0.45, {0.35, 0.55}}, {1, {1, 1}}}, 1500, {1480, 1520})), Places(0, 1)) << "by the shares";
-	EXPECT_EQ(at(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})), Places(0, 1)) << "by the p50";
-	EXPECT_EQ(at(cell_of({{0.2, {0.1, 0.3}}, {0.6, {0.45, 0.7}}, {1, {1, 1}}}, 1500, {1400, 1600})), Places(1, 2));
-	EXPECT_FALSE(lies_between_modes(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})));
-	EXPECT_TRUE(lies_between_modes(cell_of({{0.55, {0.45, 0.65}}, {1, {1, 1}}}, 500, {480, 520})));
-	EXPECT_FALSE(lies_between_modes(CellResult()));
-	EXPECT_EQ(p50_text(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})), "the p50 lies in mode 1");
-	EXPECT_EQ(p50_text(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})),
-			  "the p50 lies between modes 1 and 2");
+	EXPECT_TRUE(steps().ends_with("show one mode: uds-stream by epoll, udp\n")) << "no trial is needed: " << steps();
 }
 
 } // namespace

@@ -212,10 +212,10 @@ TEST(Difference, HasNoSharesWhereAPartIsMoreThanTheWhole)
 	ASSERT_EQ(difference.of.ns(), 500);
 	EXPECT_FALSE(difference.has_shares());
 	EXPECT_FALSE(compare({a, false}, {a, false}).has_shares()) << "of nothing";
-	EXPECT_EQ(most_of_it(difference), "It takes longer in: kernel +3.00 µs, sender.kernel. Others take less");
+	EXPECT_EQ(most_of_it(difference), "It takes longer in: kernel +3.00 µs, sender.kernel. Some others take less");
 	Page page({false, true}, 100);
 	add_difference(page, difference, {"fast", "plain", "longer by", "of it"});
-	add_next(page, texts_of({{"tick", 6, 3000, "no tick"}}, "it", difference.has_shares()));
+	add_next(page, steps_of({{"tick", 6, 3000, "no tick"}}, "it", difference.has_shares()));
 	const std::string text = page.take();
 	EXPECT_EQ(text.find('%'), std::string::npos) << text;
 	EXPECT_EQ(text.find("of it "), std::string::npos) << text;
@@ -223,6 +223,19 @@ TEST(Difference, HasNoSharesWhereAPartIsMoreThanTheWhole)
 		<< text;
 	EXPECT_NE(text.find("without shares: a row differs by more than the sum"), std::string::npos) << text;
 	EXPECT_NE(text.find("next      3.00 µs of it: no tick"), std::string::npos) << text;
+}
+
+// A row is more than the whole, but no kind takes less.
+TEST(Difference, SaysThatOthersTakeLessWhereSomeDo)
+{
+	Difference difference;
+	difference.of = {1500, 1000, stats::Interval{400, 600}, {}};
+	DifferenceRow more{model::Layer::SenderKernel, Part::None, path::Role::Sender, 0, {}, {3000, 0, {}, {}}},
+		less{model::Layer::Network, Part::None, path::Role::Receiver, 0, {}, {0, 2500, {}, {}}};
+	difference.kinds = {{LayerKind::Kernel, {more, less}, difference.of}};
+	ASSERT_FALSE(difference.has_shares());
+	EXPECT_TRUE(most_of_it(difference).starts_with("It takes longer in: kernel +0.5")) << most_of_it(difference);
+	EXPECT_EQ(most_of_it(difference).find("take less"), std::string::npos) << most_of_it(difference);
 }
 
 // Sender and receiver have rows of one layer, also where no relay makes a column for places.

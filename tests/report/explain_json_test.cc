@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "profiler/report/explain_json.h"
 #include "profiler/report/report.h"
 #include "profiler/report/run_json.h"
 #include "tests/report/schema_check.h"
@@ -90,6 +91,24 @@ TEST_F(ExplainJson, OfTwoCells)
 	const auto refused = answer({.cell = "quick", .against = "quick"});
 	EXPECT_TRUE(refused.at("difference").is_null());
 	EXPECT_TRUE(refused.at("refusal").is_string());
+}
+
+TEST_F(ExplainJson, SharesAreNullWhereAPartIsMoreThanTheWhole)
+{
+	const RunResult result = analyse(run);
+	Against against = explain_named(result, {"uds-stream", "quick"});
+	ASSERT_TRUE(against.difference);
+	for (const uint64_t whole_ns : {1, 0}) {
+		against.difference->of.b_ns = against.difference->of.a_ns - whole_ns;
+		const json told = json::parse(against_json(result, against));
+		const std::vector<std::string> complaints = schema_complaints(schema, told);
+		EXPECT_TRUE(complaints.empty()) << complaints.front();
+		const auto &kind = told.at("difference").at("kinds")[0];
+		EXPECT_TRUE(kind.at("share").is_null() && kind.at("share_ci95").is_null());
+		EXPECT_TRUE(kind.at("rows")[0].at("share").is_null());
+		for (const auto &next : told.at("next"))
+			EXPECT_TRUE(next.at("share").is_null());
+	}
 }
 
 TEST_F(ExplainJson, OfAMessage)

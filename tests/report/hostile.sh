@@ -21,7 +21,7 @@ for locale in C C.UTF-8; do
 	for words in report "report --verbose" "report --json" "report --html" explain "explain --worst" "explain --modes" "explain --message 1:5" "explain --message 1:5 --json" "explain --json" "explain --cell pingpong --against oneway" "flamegraph --folded" flamegraph "export -f hgrm,hlog,csv,paths,speedscope,firefox"; do
 		status=0
 		LC_ALL=$locale "$icepath" $words "$folder/run" >"$folder/out" 2>"$folder/err" || status=$?
-		case $words:$status in *:0 | explain*:4) ;; *) echo "$words: ended with $status"; failed=1 ;; esac
+		case $words:$status in *:0 | "explain --cell pingpong --against oneway:4") ;; *) echo "$words: ended with $status"; failed=1 ;; esac
 		harmless "$folder/out" "$words"
 		[ ! -s "$folder/err" ] || harmless "$folder/err" "what $words complains of"
 	done

@@ -40,13 +40,13 @@ protected:
 			found.emplace_back(pair.cell, pair.against);
 		return found;
 	}
-	std::string refusal(const std::string &cell, const std::string &against) const
+	std::string refusal(const std::string &cell, const std::string &against, ExitCode code = ExitCode::Usage) const
 	{
 		try {
 			(void)pairs_named(cells, measured, {cell, against});
 			return "";
 		} catch (const Failure &failure) {
-			EXPECT_EQ(failure.code(), ExitCode::Usage);
+			EXPECT_EQ(failure.code(), code);
 			return failure.what();
 		}
 	}
@@ -113,19 +113,53 @@ TEST_F(NamedCells, OfSeveralTargetsAreRefusedWithTheirTitles)
 		std::string::npos)
 		<< several;
 	EXPECT_NE(several.find("Name one target, as --against fastdds/udp"), std::string::npos) << several;
-	EXPECT_NE(refusal("tcp", "udp").find("--cell: no cell that was measured has \"tcp\" in its title"),
-			  std::string::npos);
-	measured[4] = false;
-	EXPECT_NE(refusal("cyclonedds/udp", "udp"), "") << "it wasn't measured";
+	EXPECT_NE(refusal("tcp", "udp").find("--cell: no cell has \"tcp\" in its title"), std::string::npos);
+}
+
+// What a text names doesn't depend on what was measured.
+TEST_F(NamedCells, ThatWerentMeasuredAreNoOthers)
+{
+	measured[2] = measured[3] = false;
+	EXPECT_NE(refusal("cyclonedds/udp", "udp", ExitCode::Invalid)
+				  .find("--against: udp 64 B pingpong block was not measured: measure longer"),
+			  std::string::npos)
+		<< "fastdds/udp isn't meant";
 }
 
 TEST_F(NamedCells, OtherPairsAreNamedByTheirCommands)
 {
 	const std::pair<std::string, std::string> texts = {"fastdds/udp", "udp"};
-	const auto others = other_pairs(cells, measured, texts);
-	ASSERT_EQ(others.size(), 1u);
-	EXPECT_EQ(others[0].options, "--cell 'fastdds/udp 64 B pingpong callback' --against udp");
-	EXPECT_TRUE(other_pairs(cells, measured, {"cyclonedds/udp", "fastdds/udp 64 B pingpong epoll"}).empty());
+	const auto others = other_pairs(cells, measured, texts).named;
+	ASSERT_EQ(others.size(), 2u);
+	EXPECT_EQ(others[0].options, "--cell 'fastdds/udp 64 B pingpong callback' --against 'udp 64 B pingpong block'");
+	EXPECT_EQ(others[1].pair, (PairOfCells{1, 2})) << "another cell of udp, beside that of the first pair";
+	EXPECT_TRUE(other_pairs(cells, measured, {"cyclonedds/udp", "fastdds/udp 64 B pingpong epoll"}).named.empty());
+}
+
+TEST_F(NamedCells, APairIsNotNamedOnceMoreTheOtherWayRound)
+{
+	ASSERT_EQ(pairs("fastdds/udp", "fastdds/udp").size(), 2u);
+	const OtherPairs others = other_pairs(cells, measured, {"fastdds/udp", "fastdds/udp"});
+	EXPECT_TRUE(others.named.empty());
+	EXPECT_EQ(others.unnamed, 0u);
+}
+
+TEST_F(NamedCells, PairsThatNoTitleNamesAreCounted)
+{
+	std::vector<model::Cell> many = cells;
+	many.push_back(cells[2]);
+	const OtherPairs others = other_pairs(many, std::vector<bool>(many.size(), true), {"cyclonedds/udp", "udp"});
+	EXPECT_TRUE(others.named.empty());
+	EXPECT_EQ(others.unnamed, 2u);
+}
+
+// Each is compared with every other.
+TEST(ManyCells, AreComparedInATimeThatAReaderWaits)
+{
+	std::vector<model::Cell> many;
+	for (uint64_t i = 0; i < 2048; ++i)
+		many.push_back(named_cell("udp", i % 2 ? model::Wait::Block : model::Wait::Epoll, Pattern::PingPong, i));
+	EXPECT_EQ(other_pairs(many, std::vector<bool>(many.size(), true), {"udp", "udp"}).unnamed, 0u);
 }
 
 // Each command, parsed as a shell does, names its pair.
@@ -134,10 +168,10 @@ TEST_F(NamedCells, CommandsNameTheirPairs)
 	std::vector<model::Cell> many = cells;
 	many.push_back(named_cell("udp", model::Wait::Spin));
 	const std::vector<bool> all(many.size(), true);
-	const auto others = other_pairs(many, all, {"fastdds/udp", "udp"});
-	ASSERT_EQ(others.size(), 2u);
-	EXPECT_EQ(others[1].pair, (PairOfCells{1, 5})) << "another cell of udp, beside that of the first pair";
-	EXPECT_EQ(others[1].options, "--cell 'fastdds/udp 64 B pingpong epoll' --against 'udp 64 B pingpong spin'");
+	const auto others = other_pairs(many, all, {"fastdds/udp", "udp"}).named;
+	ASSERT_EQ(others.size(), 3u);
+	EXPECT_EQ(others[2].pair, (PairOfCells{1, 5}));
+	EXPECT_EQ(others[2].options, "--cell 'fastdds/udp 64 B pingpong epoll' --against 'udp 64 B pingpong spin'");
 	EXPECT_EQ(pairs_named(many, all, {"fastdds/udp 64 B pingpong epoll", "udp 64 B pingpong spin"}).front(),
 			  (PairOfCells{1, 5}));
 }

@@ -30,6 +30,18 @@ status=0
 [ $status -eq 0 ] && [ ! -s "$folder/err" ] && tail -n 1 "$folder/report" | grep -q '^more ' ||
 	{ echo "a report to a file ended with $status"; failed=1; }
 
+# Of what the run lacks the exit code is 4, and of what nobody has it is 2.
+lacks() {
+	status=0
+	"$icepath" explain "$folder/run" $2 >"$folder/out" 2>"$folder/err" || status=$?
+	check lacks "explain $2" "$1" "$3"
+}
+lacks 4 --stacks "no functions were sampled: .icepath run --stacks. samples them"
+lacks 4 "--message 0:5" "that round has no blocks with probes"
+lacks 2 "--message 1:99999999" "the round has no such message"
+lacks 2 "--cell nowhere" "no cell has \"nowhere\" in its title: .icepath report -v RUN. has their titles"
+lacks 2 "--cell nowhere --against oneway" "no cell has \"nowhere\" in its title"
+
 # What the run can't answer isn't answered: its blocks are of too few processes.
 status=0
 "$icepath" explain "$folder/run" --cell pingpong --against oneway >"$folder/refusal" 2>"$folder/err" || status=$?

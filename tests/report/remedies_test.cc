@@ -125,7 +125,7 @@ TEST(Remedies, HaveTheGreatestFirst)
 	ASSERT_EQ(remedies.size(), 2u);
 	EXPECT_EQ(remedies[0].cause, "busy_receiver");
 	Page page({false, true}, 100);
-	add_next(page, texts_of(remedies, "it", true));
+	add_next(page, steps_of(remedies, "it", true));
 	EXPECT_TRUE(page.take().starts_with("next      70.0 % of it: the receiver was busy"));
 }
 

@@ -249,6 +249,16 @@ TEST_F(Tail, SaysWhichMessagesItIsNotOf)
 	};
 	EXPECT_EQ(text().find("unknown"), std::string::npos) << text();
 	const uint64_t known = cell.complete(), of_tail = cell.tail->messages;
+	cell.probed = known + 2;
+	cell.tail->messages = of_tail + 2;
+	EXPECT_NE(
+		text().find(fmt::format("unknown   2 of {} messages of the tail have no known path, so nothing below is of "
+								"them\n",
+								count(of_tail + 2))),
+		std::string::npos)
+		<< "though they are few of the cell's\n"
+		<< text();
+	cell.tail->messages = of_tail;
 	cell.probed = known + 10;
 	cell.probed_ns += 10 * 1e6;
 	cell.tail->messages += 10;
