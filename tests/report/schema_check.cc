@@ -38,23 +38,10 @@ public:
 
 	void check(const json &schema, const json &value, const std::string &where)
 	{
-		static const std::set<std::string> kKnown = {"$schema",
-													 "$defs",
-													 "$ref",
-													 "title",
-													 "description",
-													 "type",
-													 "const",
-													 "enum",
-													 "required",
-													 "properties",
-													 "items",
-													 "minItems",
-													 "maxItems",
-													 "minimum",
-													 "maximum",
-													 "pattern",
-													 "additionalProperties"};
+		static const std::set<std::string> kKnown = {
+			"$schema",  "$defs",    "$ref",    "allOf",    "title",      "description",
+			"type",     "const",    "enum",    "required", "properties", "items",
+			"minItems", "maxItems", "minimum", "maximum",  "pattern",    "additionalProperties"};
 		for (const auto &[keyword, unused] : schema.items())
 			if (!kKnown.contains(keyword))
 				complain(where, "the schema uses " + keyword);
@@ -62,6 +49,9 @@ public:
 			check(root_.at(json::json_pointer(schema["$ref"].get<std::string>().substr(1))), value, where);
 			return;
 		}
+		if (schema.contains("allOf"))
+			for (const json &one : schema["allOf"])
+				check(one, value, where);
 		if (schema.contains("const") && value != schema["const"])
 			complain(where, "isn't " + schema["const"].dump());
 		if (schema.contains("enum") &&
