@@ -3,13 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
 #include <utility>
 
 namespace icepath::cli {
 
 ReadingNote::ReadingNote(std::function<void(const std::string &)> show, std::chrono::milliseconds patience)
-	: show_(std::move(show)), thread_([this, patience] { wait_and_show(patience); })
-{}
+	: show_(std::move(show))
+{
+	try {
+		thread_ = std::thread([this, patience] { wait_and_show(patience); });
+	} catch (const std::system_error &) {
+		// No thread can be made, as beyond RLIMIT_NPROC.
+	}
+}
 
 ReadingNote::~ReadingNote()
 {
@@ -18,7 +25,8 @@ ReadingNote::~ReadingNote()
 		is_over_ = true;
 	}
 	ends_.notify_one();
-	thread_.join();
+	if (thread_.joinable())
+		thread_.join();
 }
 
 void ReadingNote::wait_and_show(std::chrono::milliseconds patience)
@@ -30,7 +38,7 @@ void ReadingNote::wait_and_show(std::chrono::milliseconds patience)
 	for (Clock::time_point next = begin + patience; !ends_.wait_until(lock, next, [this] { return is_over_; });
 		 next += std::chrono::seconds(1)) {
 		const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin);
-		show_(fmt::format("reading the run · {} s", seconds.count()));
+		show_(fmt::format("working on the run · {} s", seconds.count()));
 		shown = true;
 	}
 	if (shown)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Says that a run is being read, once that takes longer than a user expects of a command that prints.
+// Says that a command works on a run, once that takes longer than a user expects of a command that prints.
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -14,7 +14,7 @@ namespace icepath::cli {
 class ReadingNote {
 public:
 	// `show`: overwrites the terminal's line. It is called from a thread of the note's: after `patience`, then every second,
-	// and with an empty text at the end if there was another.
+	// and with an empty text at the end if there was another; never if no thread can be made.
 	explicit ReadingNote(std::function<void(const std::string &)> show,
 						 std::chrono::milliseconds patience = std::chrono::seconds(1));
 	~ReadingNote();
