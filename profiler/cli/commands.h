@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "profiler/cli/options.h"
+#include "profiler/cli/report_command.h"
 #include "profiler/failure.h"
-#include "profiler/report/written_file.h"
 
 namespace icepath::cli {
 
@@ -21,8 +21,8 @@ Style style_of_terminal(bool no_colour);
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style);
 ExitCode report(const ReportOptions &options, const Style &style);
 ExitCode explain(const ExplainOptions &options, const Style &style);
-ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const report::OpenFolder &open);
-ExitCode export_files(const ExportOptions &options, const Style &style, const report::OpenFolder &open);
+ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const Output &output);
+ExitCode export_files(const ExportOptions &options, const Style &style, const Output &output);
 ExitCode calibrate(const CalibrateOptions &options);
 ExitCode selftest(const SelftestOptions &options, const std::string &command_line, uint64_t started_ns,
 				  const Style &style);

@@ -61,15 +61,15 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 	if (const auto *options = std::get_if<CalibrateOptions>(&line.command))
 		return calibrate(*options); // watches as root, writes as the invoking user
 	// The other commands need no rights, and run with those of the files' reader, plug-in code included.
-	const report::OpenFolder open = become_reader(line.command);
+	const Output output = become_reader(line.command);
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))
 		return report(*options, style);
 	if (const auto *options = std::get_if<ExplainOptions>(&line.command))
 		return explain(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
-		return flamegraph(*options, style, open);
+		return flamegraph(*options, style, output);
 	if (const auto *options = std::get_if<ExportOptions>(&line.command))
-		return export_files(*options, style, open);
+		return export_files(*options, style, output);
 	return list(std::get<ListOptions>(line.command));
 }
 

@@ -50,19 +50,21 @@ ExitCode explain(const ExplainOptions &options, const Style &style)
 	return told.refused ? ExitCode::Invalid : ExitCode::Ok;
 }
 
-ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const report::OpenFolder &open)
+ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const Output &output)
 {
 	print(after_reading(style, [&] {
-		return options.folded_only ? report::folded_of(options.run, options.wishes)
-								   : report::write_flamegraph(options.run, options.wishes, options.output, open) + "\n";
+		return options.folded_only
+				   ? report::folded_of(options.run, options.wishes)
+				   : report::write_flamegraph(options.run, options.wishes, output.place, output.open) + "\n";
 	}));
 	return ExitCode::Ok;
 }
 
-ExitCode export_files(const ExportOptions &options, const Style &style, const report::OpenFolder &open)
+ExitCode export_files(const ExportOptions &options, const Style &style, const Output &output)
 {
-	const auto paths = after_reading(
-		style, [&] { return report::export_run(options.run, options.formats, options.output, open, options.kind); });
+	const auto paths = after_reading(style, [&] {
+		return report::export_run(options.run, options.formats, output.place.folder, output.open, options.kind);
+	});
 	for (const std::string &path : paths)
 		print(path + "\n");
 	return ExitCode::Ok;
@@ -72,6 +74,7 @@ namespace {
 
 struct Reading {
 	std::string run, output, other = {}; // other: a second run; empty: none
+	report::OutputPlace (*place_of)(const std::string &output) = report::place_of_files;
 };
 
 Reading reading_of(const Command &command)
@@ -81,16 +84,16 @@ Reading reading_of(const Command &command)
 	if (const auto *options = std::get_if<ExplainOptions>(&command))
 		return {options->run, ""};
 	if (const auto *options = std::get_if<FlamegraphOptions>(&command))
-		return {options->run, options->folded_only ? "" : report::place_of_flames(options->output).folder,
-				options->wishes.other};
+		return {options->run, options->folded_only ? "" : options->output, options->wishes.other,
+				report::place_of_flames};
 	if (const auto *options = std::get_if<ExportOptions>(&command))
-		return {options->run, report::place_of(options->output, {}).folder};
+		return {options->run, options->output};
 	return {};
 }
 
 class RootsFolder : public report::Folder {
 public:
-	explicit RootsFolder(const std::string &path) : Folder(path), kept_(path) {}
+	explicit RootsFolder(const report::OutputPlace &place) : Folder(place.folder), kept_(place.folder, place.file) {}
 	int begin(const std::string &name) override { return kept_.begin(name).release(); }
 	void keep(const std::string &name) override { kept_.keep(name); }
 	void drop(const std::string &name) override { kept_.drop(name); }
@@ -101,7 +104,7 @@ private:
 
 } // namespace
 
-report::OpenFolder become_reader(const Command &command)
+Output become_reader(const Command &command)
 {
 	const Reading reading = reading_of(command);
 	const privilege::Identity user = privilege::invoking_user();
@@ -110,11 +113,16 @@ report::OpenFolder become_reader(const Command &command)
 		if (!run.empty())
 			for (const std::string &path : {run, run + "/" + rundir::kContainerName, run + "/" + rundir::kPartialName})
 				reader = privilege::reader_of(path, reader);
-	report::OpenFolder open = report::made_folder;
-	if (user.stays_root && !reader.stays_root && !reading.output.empty())
-		open = [folder = std::make_shared<RootsFolder>(reading.output)](const auto &) { return folder; };
+	Output output;
+	const bool is_roots = user.stays_root && !reader.stays_root && !reading.output.empty();
+	if (is_roots) {
+		output.place = reading.place_of(reading.output);
+		output.open = [folder = std::make_shared<RootsFolder>(output.place)](const auto &) { return folder; };
+	}
 	privilege::become(reader);
-	return open;
+	if (!is_roots)
+		output.place = reading.place_of(reading.output);
+	return output;
 }
 
 } // namespace icepath::cli

@@ -6,9 +6,14 @@
 
 namespace icepath::cli {
 
+// What -o names, and how the reader opens its folder: if root named it, through a process that keeps root's rights.
+struct Output {
+	report::OutputPlace place;
+	report::OpenFolder open = report::made_folder;
+};
+
 // Becomes the run's reader before anything of the run is read: the invoking user, or, for root without an invoking
-// user, the owner of the run or of its container. Two runs of different strangers can't be read at once. For a command without a run: becomes the invoking user. Returns how
-// the reader opens the folder of -o: if root named it, through a process that keeps root's rights.
-report::OpenFolder become_reader(const Command &command);
+// user, the owner of the run or of its container. Two runs of different strangers can't be read at once. For a command without a run: becomes the invoking user.
+Output become_reader(const Command &command);
 
 } // namespace icepath::cli

@@ -36,7 +36,8 @@ struct Reply {
 
 bool is_allowed(std::string_view name)
 {
-	constexpr std::array<std::string_view, 6> kEnds = {".hgrm", ".hlog", ".csv", ".jsonl", ".svg", ".folded"};
+	constexpr std::array<std::string_view, 8> kEnds = {".hgrm", ".hlog",           ".csv", ".jsonl",
+													   ".json", ".perfetto-trace", ".svg", ".folded"};
 	const auto is_plain = [](char c) {
 		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
 			   c == '_';
@@ -48,7 +49,7 @@ bool is_allowed(std::string_view name)
 // Serves one socket.
 class Keeper {
 public:
-	explicit Keeper(const std::string &path)
+	Keeper(const std::string &path, const std::string &file) : file_(file)
 	{
 		std::error_code shown_by_open;
 		std::filesystem::create_directories(path, shown_by_open);
@@ -67,7 +68,7 @@ public:
 		const std::string name(request.name.data(), strnlen(request.name.data(), request.name.size()));
 		if (why_no_folder_ != 0)
 			return why_no_folder_;
-		if (!is_allowed(name))
+		if (file_.empty() ? !is_allowed(name) : name != file_ || name.find('/') != std::string::npos)
 			return EINVAL;
 		const auto begun = begun_.find(name);
 		if (request.kind == Begin)
@@ -97,14 +98,15 @@ private:
 		return 0;
 	}
 
+	const std::string file_; // the only one; empty: any that is allowed
 	Fd folder_;
 	int why_no_folder_ = 0;
 	std::map<std::string, std::string> begun_; // final names, and the temporary names until then
 };
 
-void serve(int socket, const std::string &path)
+void serve(int socket, const std::string &path, const std::string &file)
 {
-	Keeper keeper(path);
+	Keeper keeper(path, file);
 	keep_as_root({CAP_DAC_OVERRIDE}); // the folder may belong to another user
 	Request request{};
 	for (std::vector<Fd> none; channel::receive(socket, &request, sizeof request, none); none.clear()) {
@@ -117,9 +119,9 @@ void serve(int socket, const std::string &path)
 
 } // namespace
 
-KeptFolder::KeptFolder(const std::string &path)
+KeptFolder::KeptFolder(const std::string &path, const std::string &file)
 	: path_(path), process_("icepath-files", Identity(), std::nullopt, // stays root, which owns the files
-							[&path](int socket, pid_t) { serve(socket, path); })
+							[&](int socket, pid_t) { serve(socket, path, file); })
 {}
 
 Fd KeptFolder::begin(const std::string &name) { return ask(Begin, name); }

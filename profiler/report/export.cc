@@ -251,7 +251,7 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 						  fmt::format("--kind: {} has no flame graph, only speedscope and firefox have",
 									  kExportFormatNames[static_cast<size_t>(format)]));
 	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
-	const std::shared_ptr<Folder> folder = output_folder(run, place_of(directory, {}).folder, open);
+	const std::shared_ptr<Folder> folder = output_folder(run, directory, open);
 	std::vector<std::unique_ptr<Export>> exports;
 	for (const ExportFormat format : formats)
 		if (auto made = make(format, folder, reader.head()))

@@ -205,10 +205,9 @@ std::string what_it_is(const FlameWishes &wishes)
 
 } // namespace
 
-std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &output,
+std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const OutputPlace &place,
 							 const OpenFolder &open)
 {
-	const OutputPlace place = place_of_flames(output);
 	const RunResult result = result_for(run, wishes);
 	const FlameGraph graph = wished_graph(result, run, wishes);
 	const auto to = output_folder(run, place.folder, open);
@@ -223,6 +222,7 @@ std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, 
 }
 
 OutputPlace place_of_flames(const std::string &output) { return place_of(output, {".svg", ".folded"}); }
+OutputPlace place_of_files(const std::string &output) { return place_of(output, {}); }
 
 std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }
 

@@ -53,12 +53,14 @@ struct FlameWishes {
 	std::string other; // a run to compare with; empty: none
 };
 
-// Writes folded stacks and an SVG (kFlameFileNames) into `output`, or into the run directory if that is empty, and returns
-// the SVG's path; or writes one of them only, if `output` names such a file. Throws Failure(Usage) if nothing is left to
+// Writes folded stacks and an SVG (kFlameFileNames) into the folder, or into the run directory if that is empty, and
+// returns the SVG's path; or writes one of them only, if `place` has such a file. Throws Failure(Usage) if nothing is left to
 // show.
-std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &output,
+std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const OutputPlace &place,
 							 const OpenFolder &open = made_folder);
+// What -o names for these, and for files that have names of their own.
 OutputPlace place_of_flames(const std::string &output);
+OutputPlace place_of_files(const std::string &output);
 
 std::string json_of(const std::string &run); // content of run.json
 std::string folded_of(const std::string &run, const FlameWishes &wishes);

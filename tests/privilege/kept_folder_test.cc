@@ -87,6 +87,18 @@ TEST_F(Kept, OtherNamesAreRefused)
 	EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(Kept, TheFileThatRootNamedMayHaveAnyNameAndIsTheOnlyOne)
+{
+	KeptFolder folder(root / "out", "my run, 2 µs.svg");
+	const Fd file = folder.begin("my run, 2 µs.svg");
+	folder.keep("my run, 2 µs.svg");
+	EXPECT_TRUE(fs::exists(root / "out/my run, 2 µs.svg"));
+	EXPECT_THROW(folder.begin("latency.svg"), Failure);
+	EXPECT_EQ(files(), 1u);
+	KeptFolder above(root / "out", "../a.svg");
+	EXPECT_THROW(above.begin("../a.svg"), Failure);
+}
+
 TEST_F(Kept, AFolderThatCannotBeIsTold)
 {
 	std::ofstream(root / "out") << "no folder";

@@ -95,7 +95,7 @@ TEST_P(HostileNames, AreHarmlessInStacks)
 	const std::string folded = folded_of(run, {});
 	EXPECT_TRUE(is_harmless(folded));
 	EXPECT_EQ(folded.find('\t'), std::string::npos);
-	write_flamegraph(run, {}, "");
+	write_flamegraph(run, {}, {});
 	const std::string svg = rundir::file_bytes(run + "/latency.svg");
 	EXPECT_TRUE(is_harmless(svg));
 	size_t scripts = 0;

@@ -29,6 +29,18 @@ done <"$folder/out"
 "$icepath" flamegraph -o "$folder/roots/one.json" "$folder/run" >"$folder/out" 2>&1
 [ $? -eq 2 ] && [ ! -e "$folder/roots/one.json" ] || fail "a name of no folder was made one: $(cat "$folder/out")"
 
+# A file that root named: whatever its name, also in a new folder, and no other file; a folder that only root sees is one.
+for name in "my run.svg" two.folded fresh/three.svg; do
+	[ "$("$icepath" flamegraph -o "$folder/roots/$name" "$folder/run" 2>&1)" = "$folder/roots/$name" ] || fail "$name wasn't made"
+	[ "$(stat -c '%u %F' "$folder/roots/$name")" = "0 regular file" ] || fail "$name isn't root's"
+done
+mkdir "$folder/roots/a.svg"
+[ "$("$icepath" flamegraph -o "$folder/roots/a.svg" "$folder/run" 2>&1)" = "$folder/roots/a.svg/latency.svg" ] || fail "a folder with a file's name: $(ls "$folder/roots/a.svg")"
+[ "$(cd "$folder/roots" && ls a.svg fresh . | grep -c folded)" -eq 2 ] || fail "other files: $(ls -R "$folder/roots")"
+for format in perfetto speedscope,firefox; do
+	"$icepath" export -f $format -o "$folder/roots/json" "$folder/run" >"$folder/out" 2>&1 || fail "export ended with $?: $(cat "$folder/out")"
+done
+
 # Existing files are replaced, and no link is followed.
 rm "$folder/roots/new/messages.csv"
 echo mine >"$folder/victim"

@@ -49,9 +49,9 @@ TEST(Report, WritesTheFlameGraph)
 	const rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 	write_small_run(run);
-	EXPECT_EQ(write_flamegraph(run, {}, ""), run + "/latency.svg");
+	EXPECT_EQ(write_flamegraph(run, {}, {}), run + "/latency.svg");
 	const std::string elsewhere = temporary.path("else/where");
-	EXPECT_EQ(write_flamegraph(run, {}, elsewhere), elsewhere + "/latency.svg");
+	EXPECT_EQ(write_flamegraph(run, {}, place_of_flames(elsewhere)), elsewhere + "/latency.svg");
 	const std::string lines = rundir::file_bytes(run + "/latency.folded");
 	EXPECT_EQ(rundir::file_bytes(elsewhere + "/latency.folded"), lines);
 	EXPECT_EQ(folded_of(run, {}), lines);
@@ -62,15 +62,16 @@ TEST(Report, WritesTheFlameGraphIntoTheFileThatIsNamed)
 	const rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run"), folder = temporary.path("folder");
 	write_small_run(run);
-	EXPECT_EQ(write_flamegraph(run, {}, folder + "/mine.svg"), folder + "/mine.svg");
-	EXPECT_EQ(write_flamegraph(run, {}, folder + "/mine.folded"), folder + "/mine.folded");
+	EXPECT_EQ(write_flamegraph(run, {}, place_of_flames(folder + "/mine.svg")), folder + "/mine.svg");
+	EXPECT_EQ(write_flamegraph(run, {}, place_of_flames(folder + "/mine.folded")), folder + "/mine.folded");
 	EXPECT_TRUE(rundir::file_bytes(folder + "/mine.svg").starts_with("<?xml"));
 	EXPECT_EQ(rundir::file_bytes(folder + "/mine.folded"), folded_of(run, {}));
 	EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2) << "no other file";
 	std::filesystem::create_directory(temporary.path("a.svg"));
-	EXPECT_EQ(write_flamegraph(run, {}, temporary.path("a.svg")), temporary.path("a.svg") + "/latency.svg");
+	EXPECT_EQ(write_flamegraph(run, {}, place_of_flames(temporary.path("a.svg"))),
+			  temporary.path("a.svg") + "/latency.svg");
 	try {
-		write_flamegraph(run, {}, folder + "/mine.json");
+		write_flamegraph(run, {}, place_of_flames(folder + "/mine.json"));
 		FAIL() << "nothing was thrown";
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), ExitCode::Usage);
@@ -88,7 +89,7 @@ TEST(Report, SaysWhereItCantWrite)
 	write_small_run(temporary.path("run"));
 	rundir::write_file(temporary.path("file"), "");
 	try {
-		write_flamegraph(temporary.path("run"), {}, temporary.path("file"));
+		write_flamegraph(temporary.path("run"), {}, place_of_flames(temporary.path("file")));
 		FAIL();
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), ExitCode::Usage);

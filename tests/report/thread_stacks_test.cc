@@ -130,7 +130,7 @@ TEST_F(ThreadStacksTest, FilesAreNamedAfterTheKind)
 	const std::string run = write(true);
 	FlameWishes wishes;
 	wishes.kind = FlameKind::OffCpu;
-	EXPECT_EQ(write_flamegraph(run, wishes, ""), run + "/offcpu.svg");
+	EXPECT_EQ(write_flamegraph(run, wishes, {}), run + "/offcpu.svg");
 	EXPECT_NE(rundir::file_bytes(run + "/offcpu.svg").find("with which they went to sleep"), std::string::npos);
 	EXPECT_NE(rundir::file_bytes(run + "/offcpu.folded"), "");
 	const auto paths =
@@ -146,7 +146,8 @@ TEST_F(ThreadStacksTest, ComparesTwoRuns)
 	FlameWishes wishes;
 	wishes.kind = FlameKind::OffCpu;
 	wishes.other = write(true);
-	const std::string svg = rundir::file_bytes(write_flamegraph(wishes.other, wishes, temporary.path("other")));
+	const std::string svg =
+		rundir::file_bytes(write_flamegraph(wishes.other, wishes, place_of_flames(temporary.path("other"))));
 	EXPECT_NE(svg.find("receiver: 0 ns a message: "), std::string::npos) << svg.substr(0, 4000);
 }
 
