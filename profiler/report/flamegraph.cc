@@ -32,7 +32,10 @@ FlameFrame &child_of(FlameFrame &frame, const std::string &name)
 std::string thread_of(const LayerRow &row)
 {
 	const std::string role(path::kRoleNames[static_cast<size_t>(row.role)]);
-	return frame_name(row.thread.empty() || row.thread == role ? role : fmt::format("{} ({})", row.thread, role));
+	const std::string name = row.thread.empty() || row.thread == role ? role : fmt::format("{} ({})", row.thread, role);
+	// Of a message on its way, the row has the thread that it goes to: whoever carries it, the sender or an interrupt.
+	const bool is_on_way = row.layer == model::Layer::Network && row.part != model::Part::Notify;
+	return frame_name(is_on_way ? "to " + name : name);
 }
 
 // The frame of its own time.

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "profiler/report/flame_svg.h"
+#include "tests/report/one_screen.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -67,6 +68,18 @@ TEST_F(FlamegraphTest, StacksAreTargetPayloadLayerPartThread)
 	EXPECT_NE(text.find("uds-stream;64 B oneway block;sender.user;sender 360000\n"), std::string::npos) << text;
 	EXPECT_NE(text.find("uds-stream;64 B oneway block;sender.kernel;notify;"), std::string::npos) << text;
 	EXPECT_NE(text.find("uds-stream;64 B pingpong block;runqueue;initiator (receiver) "), std::string::npos) << text;
+}
+
+TEST(Flamegraph, SaysThatAThreadIsWhereAMessageGoesNotWhoCarriesIt)
+{
+	const std::string text =
+		folded(flame_graph(made_run({made_cell("tcp", {{model::Layer::Network, model::Part::None, 700},
+													   {model::Layer::Network, model::Part::Notify, 50},
+													   {model::Layer::Wakeup, model::Part::None, 300}})}),
+						   kAll, ""));
+	EXPECT_NE(text.find(";network;to "), std::string::npos) << text;
+	EXPECT_EQ(text.find(";network;notify;to "), std::string::npos) << text;
+	EXPECT_EQ(text.find(";wakeup;to "), std::string::npos) << text;
 }
 
 TEST_F(FlamegraphTest, HasTheCellsOfATitle)
