@@ -150,4 +150,34 @@ GroupedCells grouped_cells(const RunResult &result)
 	return grouped;
 }
 
+namespace {
+
+// May be that of several cells.
+std::string briefest_title(const RunResult &result, const model::Cell &cell)
+{
+	std::string title = fmt::format("{} {}", cell.target, model::payload_text(cell.payload_bytes));
+	const auto add_where_several = [&](auto of) {
+		if (std::ranges::any_of(result.cells, [&](const CellResult &other) { return other.cell.*of != cell.*of; }))
+			title += fmt::format(" {}", model::name(cell.*of));
+	};
+	add_where_several(&model::Cell::pattern);
+	add_where_several(&model::Cell::wait);
+	return title;
+}
+
+} // namespace
+
+std::string brief_title(const RunResult &result, const model::Cell &cell)
+{
+	const auto is_of_one = [&](const auto &title_of) {
+		return std::ranges::count_if(
+				   result.cells, [&](const CellResult &other) { return title_of(other.cell) == title_of(cell); }) == 1;
+	};
+	if (is_of_one([&](const model::Cell &of) { return briefest_title(result, of); }))
+		return briefest_title(result, cell);
+	return model::title(cell) + (is_of_one(model::title)                      ? ""
+								 : cell.idle_states == model::IdleStates::Own ? " (own idle states)"
+																			  : " (CPUs kept awake)");
+}
+
 } // namespace icepath::report

@@ -27,6 +27,10 @@ GroupedCells grouped_cells(const RunResult &result);
 // Only stamps: what is part of every latency.
 bool is_floor(const model::Cell &cell);
 
+// "tcp 64 B", and the pattern and the wait where the run has several of them; the whole title if another cell's is the
+// same, with "(own idle states)" if that is the same as well.
+std::string brief_title(const RunResult &result, const model::Cell &cell);
+
 // "64 KiB", "64 KiB in 8"
 std::string size_text(const model::Cell &cell);
 

@@ -174,7 +174,7 @@ void add_mode_rows(Page &page, const CellResult &result, size_t cell, const Layo
 		std::string line = pad_right(page.spelled(mode_label(result.modes[mode])), layout.label);
 		for (const Column &column : layout.columns)
 			line += layout.gap + cell_text(column, column.modes.empty() ? "" : column.modes[cell][mode], page);
-		line += layout.gap + scale.bar(result.modes[mode], result.is_of_library(), page.look());
+		line += layout.gap + scale.bar(result, result.modes[mode], page.look());
 		trim(line);
 		page.line(line);
 	}
@@ -402,7 +402,7 @@ bool has(const Layout &layout, const char *head)
 
 // What the table's columns mean beyond their heads, and its bars.
 std::string reading_of(const RunResult &result, const std::vector<const CellResult *> &cells, const Layout &layout,
-					   bool has_bars, bool all)
+					   const TimeScale &scale, bool all)
 {
 	// See stats/block_interval.h for their coverage in simulated runs.
 	const bool by_opening =
@@ -440,16 +440,14 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 		beside = std::max(beside, cell->capture.beside);
 	if (beside > 0 && all)
 		add(fmt::format("sparse: {} cells take turns within each period", beside + 1));
-	if (std::ranges::any_of(cells, [](const auto *cell) { return cell->probed > 0 && !cell->tells_typical(); }))
-		add("% known: the path is known of only so many of the typical messages, too few for a bar");
-	if (std::ranges::any_of(cells, [](const auto *cell) { return cell->tells_typical() && !cell->tells_where(); }))
-		add("?: typical messages' paths are known, but not those of others that take much of the time");
+	for (const std::string &text : scale.readings())
+		add(text);
 	if (std::ranges::any_of(cells,
 							[&](const auto *cell) { return cell->cell.idle_states != cells[0]->cell.idle_states; }))
 		add(all ? "CPUs kept awake, own idle states: their figures don't compare, as a message pays for waking an idle "
 				  "CPU"
 				: "CPUs kept awake, own idle states: their figures don't compare");
-	if (has_bars)
+	if (scale.end_ns() > 0)
 		add(all ? "bars: where the time of typical messages goes (p40 to p60), with probes; as long as the p50"
 				: "bars: typical messages, as long as the p50");
 	if (!all)
@@ -491,7 +489,7 @@ void add_cell_table(Page &page, const RunResult &result, bool all)
 	TimeScale scale(cells, layout.bar);
 	add_rows(page, result, grouped, layout, scale);
 	add_legend(page, scale);
-	page.paragraph("", reading_of(result, cells, layout, scale.end_ns() > 0, all), 0);
+	page.paragraph("", reading_of(result, cells, layout, scale, all), 0);
 	if (all)
 		add_floor(page, cells);
 	page.line();

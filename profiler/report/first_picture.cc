@@ -71,7 +71,11 @@ std::string share_of_messages(const CellMode &mode) { return brief_share_text(mo
 Bar bar_of_mode(const CellResult &cell, const CellMode &mode)
 {
 	return {fmt::format("{}, mode with {}", model::title(cell.cell), share_of_messages(mode)),
-			mode.seen_with_probes() ? &mode.range : nullptr, mode.tells_where(), &mode.latency, cell.is_of_library()};
+			mode.seen_with_probes() ? &mode.range : nullptr,
+			mode.tells_where(),
+			&mode.latency,
+			cell.is_of_library(),
+			!cell.tells_where()};
 }
 
 std::vector<Bar> bars_in_panel(const CellResult &cell, const Panel &panel)
@@ -277,5 +281,13 @@ private:
 } // namespace
 
 std::string first_picture(const RunResult &result, const GroupedCells &cells) { return Picture(result).svg(cells); }
+
+bool has_doubtful_bar(const RunResult &result)
+{
+	return std::ranges::any_of(result.cells, [](const CellResult &cell) {
+		return std::ranges::any_of(bars_in_panel(cell, kPanels[0]),
+								   [](const Bar &bar) { return bar.range && bar.tells && bar.is_doubtful; });
+	});
+}
 
 } // namespace icepath::report

@@ -10,5 +10,7 @@
 namespace icepath::report {
 
 std::string first_picture(const RunResult &result, const GroupedCells &cells);
+// Whether a bar has "?": kDoubtReading says what that means.
+bool has_doubtful_bar(const RunResult &result);
 
 } // namespace icepath::report

@@ -16,6 +16,7 @@
 #include "profiler/report/quantity.h"
 #include "profiler/report/tail.h"
 #include "profiler/report/terminal.h"
+#include "profiler/report/time_scale.h"
 #include "profiler/report/trust.h"
 #include "profiler/report/verdict.h"
 
@@ -80,8 +81,8 @@ std::string picture_section(const RunResult &result, const GroupedCells &cells)
 			"in another mode. ";
 	if (std::ranges::any_of(result.cells, probes_change_modes))
 		reading += "†: probes change these shares, so slow messages without probes are others. ";
-	if (std::ranges::any_of(result.cells, [](const CellResult &cell) { return cell.typical && !cell.tells_where(); }))
-		reading += "?: typical messages' paths are known, but not those of others that take much of the time. ";
+	if (has_doubtful_bar(result))
+		reading += fmt::format("?: {}. ", kDoubtReading);
 	reading += escaped(unfit_text(result));
 	return section("picture", "Where the time of a message goes",
 				   legend_of_kinds(result) + "<div class=\"wide\">" + first_picture(result, cells) +

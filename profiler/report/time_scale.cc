@@ -20,16 +20,6 @@ bool has_bar(const CellResult &cell)
 
 bool has_bar(const CellMode &mode) { return mode.tells_where() && mode.latency.percentiles[0]; }
 
-std::string unknown_text(const CellResult &cell)
-{
-	if (cell.probed == 0)
-		return "";
-	if (cell.tells_where() && !cell.typical)
-		return "–";
-	const double share = cell.typical ? cell.typical->share_known() : cell.share_known();
-	return fmt::format("{:.0f} % known", std::floor(share * 100));
-}
-
 } // namespace
 
 double scale_for(double ns)
@@ -79,21 +69,39 @@ std::string TimeScale::axis() const
 	return pad_right(text, width_ - std::min(width_, columns(end))) + end;
 }
 
+std::string TimeScale::known(Known of, double share)
+{
+	shown_known_[static_cast<size_t>(of)] = true;
+	return fmt::format("{:.0f} % known", std::floor(share * 100));
+}
+
+std::string TimeScale::instead_of_bar(const CellResult &cell)
+{
+	if (cell.probed == 0 || !cell.modes.empty() || cell.tells_typical())
+		return "";
+	if (cell.typical)
+		return known(Known::OfTypical, cell.typical->share_known());
+	return cell.tells_where() ? "–" : known(Known::OfAll, cell.share_known());
+}
+
 std::string TimeScale::bar(const CellResult &cell, const Look &look)
 {
 	if (!has_bar(cell) || end_ns_ == 0)
-		return pad_right(cell.modes.empty() ? unknown_text(cell) : "", width_);
+		return pad_right(instead_of_bar(cell), width_);
 	return bar_of(*cell.latency.percentiles[0], cell.typical->layers, cell.is_of_library(), look,
 				  cell.tells_where() ? "" : kDoubt);
 }
 
-std::string TimeScale::bar(const CellMode &mode, bool of_library, const Look &look)
+std::string TimeScale::bar(const CellResult &cell, const CellMode &mode, const Look &look)
 {
+	if (!mode.seen_with_probes())
+		return pad_right("not seen with probes", width_);
+	if (!mode.tells_where())
+		return pad_right(known(Known::OfMode, mode.range.share_known()), width_);
 	if (!has_bar(mode) || end_ns_ == 0)
-		return pad_right(mode.seen_with_probes() ? fmt::format("{:.0f} % known", 100 * mode.range.share_known())
-												 : "not seen with probes",
-						 width_);
-	return bar_of(*mode.latency.percentiles[0], mode.range.layers, of_library, look, "");
+		return std::string(width_, ' ');
+	return bar_of(*mode.latency.percentiles[0], mode.range.layers, cell.is_of_library(), look,
+				  cell.tells_where() ? "" : kDoubt);
 }
 
 std::string TimeScale::bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look,
@@ -120,6 +128,7 @@ std::string TimeScale::bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_
 			text += kGap + kind_symbol(kind, parts[i] - before, look);
 	}
 	has_gap_ = has_gap_ || too_long;
+	has_doubt_ = has_doubt_ || !mark.empty();
 	return text + pad_right(mark, width_ - length - gap);
 }
 
@@ -141,6 +150,22 @@ std::vector<std::string> TimeScale::legend(const Look &look) const
 	std::vector<std::string> texts;
 	for (const auto &[symbol, words] : entries)
 		texts.push_back(symbol + " " + words);
+	return texts;
+}
+
+std::vector<std::string> TimeScale::readings() const
+{
+	constexpr std::array<const char *, 3> kOf = {"the typical messages", "all messages or of their time",
+												 "the mode's messages"};
+	std::string of;
+	for (size_t i = 0; i < kOf.size(); ++i)
+		if (shown_known_[i])
+			of += fmt::format("{}of {}", of.empty() ? "" : ", or ", kOf[i]);
+	std::vector<std::string> texts;
+	if (!of.empty())
+		texts.push_back(fmt::format("% known: the path is known of only so many {}: too few for a bar", of));
+	if (has_doubt_)
+		texts.push_back(fmt::format("?: {}", kDoubtReading));
 	return texts;
 }
 

@@ -21,28 +21,39 @@ public:
 	// "0         15        30        45      60 µs", `width` columns; spaces without any bar.
 	std::string axis() const;
 
-	// `width` columns. "12 % known" where too few typical messages have a known path; a bar with "?" where too few of
-	// all, or too little of their time; nothing where none was looked at.
+	// `width` columns. "12 % known" where too few typical messages have a known path, or there are none and too few of
+	// all have; a bar with "?" where typical ones have, but too few of all, or too little of their time; nothing where
+	// none was looked at.
 	std::string bar(const CellResult &cell, const Look &look);
-	// As long as the mode's p50, divided as the time of its messages is. A cell with modes has no bar of its own.
-	std::string bar(const CellMode &mode, bool of_library, const Look &look);
+	// The same of one of the cell's modes and its messages. A cell with modes has no bar of its own.
+	std::string bar(const CellResult &cell, const CellMode &mode, const Look &look);
 
 	// The kinds that bars have shown so far: "█ your code  ▓ kernel", and the gap.
 	std::vector<std::string> legend(const Look &look) const;
+	// What "% known" and "?" mean, if bars have shown them so far.
+	std::vector<std::string> readings() const;
 
 	double end_ns() const { return end_ns_; }
 
 private:
+	enum class Known { OfTypical, OfAll, OfMode }; // whose share stands instead of a bar
+	std::string known(Known of, double share);
+	std::string instead_of_bar(const CellResult &cell);
 	std::string bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look,
 					   const std::string &mark);
 
 	const size_t width_;
 	double end_ns_ = 0;
 	std::array<bool, kLayerKinds> shown_{};
-	bool has_gap_ = false;
+	std::array<bool, 3> shown_known_{}; // by Known
+	bool has_gap_ = false, has_doubt_ = false;
 };
 
 inline constexpr double kFar = 4;
+
+// What "?" beside a bar means.
+inline constexpr const char *kDoubtReading =
+	"the paths of these messages are known, but those of more than a tenth of all the cell's, or of their time, aren't";
 
 // The shortest scale that holds `ns` and whose quarters are easy to read.
 double scale_for(double ns);

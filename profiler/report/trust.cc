@@ -8,6 +8,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/report/cell_groups.h"
 #include "profiler/report/cell_modes.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/line_levels.h"
@@ -23,19 +24,6 @@ constexpr double kWide = 0.1; // half of a p50's interval, as a share of it
 constexpr double kMostlyComplete = 0.999, kMostOfCell = 0.99, kMostOfTail = 0.9;
 constexpr const char *kFullReport = "icepath report -v RUN";
 constexpr const char *kDoctor = "icepath doctor";
-
-// "tcp 64 B", and the pattern and the wait where the run has several of them.
-std::string brief_title(const RunResult &result, const model::Cell &cell)
-{
-	std::string title = fmt::format("{} {}", cell.target, model::payload_text(cell.payload_bytes));
-	const auto add_where_several = [&](auto of) {
-		if (std::ranges::any_of(result.cells, [&](const CellResult &other) { return other.cell.*of != cell.*of; }))
-			title += fmt::format(" {}", model::name(cell.*of));
-	};
-	add_where_several(&model::Cell::pattern);
-	add_where_several(&model::Cell::wait);
-	return title;
-}
 
 std::string cells_text(size_t cells) { return fmt::format("{} cell{}", cells, cells == 1 ? "" : "s"); }
 

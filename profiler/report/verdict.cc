@@ -179,9 +179,27 @@ std::array<double, kLayerKinds> typical_kinds(const CellResult &cell)
 	return sums;
 }
 
-bool has_hidden_mode(const CellResult &cell)
+// Too little of it is known to say what most of its time is.
+bool hides_modes(const CellResult &cell)
 {
-	return cell.probed > 0 && !std::ranges::all_of(cell.modes, &CellMode::tells_where);
+	return cell.probed > 0 && !is_floor(cell.cell) && !cell.modes.empty() && !most_time(cell);
+}
+
+// Each target once, if it has no other cells; else the titles of its cells.
+std::vector<std::string> names_of_all(const RunResult &result, const std::vector<size_t> &cells)
+{
+	std::vector<std::string> names;
+	for (const size_t index : cells) {
+		const model::Cell &cell = result.cells[index].cell;
+		const auto is_of_target = [&](size_t other) { return result.cells[other].cell.target == cell.target; };
+		const auto all =
+			std::ranges::count(result.cells, cell.target, [](const CellResult &of) { return of.cell.target; });
+		const std::string name =
+			all == std::ranges::count_if(cells, is_of_target) ? cell.target : brief_title(result, cell);
+		if (std::ranges::find(names, name) == names.end())
+			names.push_back(name);
+	}
+	return names;
 }
 
 std::string what_takes_most(const RunResult &result)
@@ -190,7 +208,7 @@ std::string what_takes_most(const RunResult &result)
 	std::vector<size_t> hidden;
 	size_t known = 0;
 	for (size_t i = 0; i < result.cells.size(); ++i) {
-		if (has_hidden_mode(result.cells[i]))
+		if (hides_modes(result.cells[i]))
 			hidden.push_back(i);
 		const auto most = most_time(result.cells[i]);
 		if (!most)
@@ -217,7 +235,7 @@ std::string what_takes_most(const RunResult &result)
 		text += by_target ? " in " + listed(targets) : fmt::format(" in {} of {} cells", of.cells.size(), known);
 	}
 	if (!hidden.empty())
-		text += fmt::format(", without {}, of which probes hide a mode", listed(targets_of(result, hidden)));
+		text += fmt::format(", without {}, of whose modes too little is known", listed(names_of_all(result, hidden)));
 	return text + ".";
 }
 

@@ -43,6 +43,25 @@ CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces
 	return cell;
 }
 
+CellMode made_mode(Layer layer, uint64_t ns, uint64_t of_hundred)
+{
+	CellMode mode;
+	mode.share = {of_hundred, 100, std::nullopt};
+	mode.range.messages = CellMode::kLeastSeen;
+	path::Path path;
+	path::Boundary begin, end;
+	end.at_ns = path.recv_ns = ns;
+	path.segments = {{layer, Part::None, 0, 1, begin, end, {}}};
+	path.reason = path::Reason::None;
+	for (size_t block = 0; block < CellMode::kLeastBlocksSeen; ++block) {
+		for (size_t i = 0; i < CellMode::kLeastSeen / CellMode::kLeastBlocksSeen; ++i)
+			mode.range.layers.add(path, {});
+		mode.range.layers.end_block(10, static_cast<uint32_t>(block));
+	}
+	mode.latency.percentiles[0] = ns;
+	return mode;
+}
+
 RunResult made_run(std::vector<CellResult> cells, double wobble)
 {
 	RunResult result;

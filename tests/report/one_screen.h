@@ -20,6 +20,9 @@ struct Piece {
 // interval is a twentieth of it.
 CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces);
 
+// All of whose messages with probes are in `layer`; `of_hundred` of a hundred of those without them.
+CellMode made_mode(model::Layer layer, uint64_t ns, uint64_t of_hundred);
+
 // With the cells as they are, compared in 20 rounds that all of them share. The p50 wobbles by `wobble` from round to
 // round.
 RunResult made_run(std::vector<CellResult> cells, double wobble = 0.01);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report on one screen: its verdict, its order, its bars, and that it is one screen.
+// The report on one screen: its verdict, its order, what it trusts, and that it is one screen.
 #include "tests/report/one_screen.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sstream>
 
+#include "profiler/model/cell_title.h"
 #include "profiler/report/cell_groups.h"
 #include "profiler/report/html_report.h"
 #include "profiler/report/quantity.h"
@@ -206,25 +207,6 @@ TEST(Verdict, CountsALibrarysCodeAsTheLibrarys)
 	EXPECT_EQ(most_time(cell)->kind, LayerKind::Library);
 }
 
-CellMode made_mode(Layer layer, uint64_t ns, uint64_t of_hundred)
-{
-	CellMode mode;
-	mode.share = {of_hundred, 100, std::nullopt};
-	mode.range.messages = CellMode::kLeastSeen;
-	path::Path path;
-	path::Boundary begin, end;
-	end.at_ns = path.recv_ns = ns;
-	path.segments = {{layer, Part::None, 0, 1, begin, end, {}}};
-	path.reason = path::Reason::None;
-	for (size_t block = 0; block < CellMode::kLeastBlocksSeen; ++block) {
-		for (size_t i = 0; i < CellMode::kLeastSeen / CellMode::kLeastBlocksSeen; ++i)
-			mode.range.layers.add(path, {});
-		mode.range.layers.end_block(10, static_cast<uint32_t>(block));
-	}
-	mode.latency.percentiles[0] = ns;
-	return mode;
-}
-
 // Typical messages with probes are of the fast mode alone, as probes change the shares.
 TEST(Verdict, WeighsModesByTheirSharesWithoutProbes)
 {
@@ -237,7 +219,31 @@ TEST(Verdict, WeighsModesByTheirSharesWithoutProbes)
 	cell.modes[1].range.layers = {};
 	EXPECT_FALSE(most_time(cell)) << "it isn't known of all";
 	const std::string text = verdict_text(made_run({cell, made_cell("b", {{Layer::Wakeup, Part::None, 2000}})}));
-	EXPECT_TRUE(text.ends_with("is waking (100 %), without a, of which probes hide a mode.")) << text;
+	EXPECT_TRUE(text.ends_with("is waking (100 %), without a, of whose modes too little is known.")) << text;
+}
+
+// Whatever the reason is: the name is that of a cell where the target has others.
+TEST(Verdict, NamesCellsOfWhoseModesTooLittleIsKnown)
+{
+	const auto text_of = [](const std::vector<CellResult> &cells) { return verdict_text(made_run(cells)); };
+	CellResult seen = made_cell("a", {{Layer::Wakeup, Part::None, 1000}});
+	seen.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 9000, 40)};
+	CellResult large = seen;
+	large.cell.payload_bytes = 4096;
+	const std::string without = ", without a, of whose modes too little is known.";
+	const auto known = made_cell("b", {{Layer::Wakeup, Part::None, 2000}});
+	EXPECT_TRUE(text_of({seen, known}).ends_with("is waking (100 %).")) << text_of({seen, known});
+	CellResult few = seen;
+	few.modes[1].range.messages *= 2;
+	EXPECT_TRUE(few.modes[1].seen_with_probes());
+	EXPECT_TRUE(text_of({few, known}).ends_with(without)) << text_of({few, known});
+	CellResult long_ones = seen;
+	long_ones.probed_ns = 2 * static_cast<double>(long_ones.layers.total_ns());
+	EXPECT_TRUE(text_of({long_ones, known}).ends_with(without)) << "all modes tell, but not of all of the time";
+	EXPECT_TRUE(text_of({few, large, known}).ends_with(", without a 64 B, of whose modes too little is known."))
+		<< text_of({few, large, known});
+	few.cell.traits = {model::Trait::NotIpc};
+	EXPECT_TRUE(text_of({few, known}).ends_with("is waking (100 %).")) << "stamps alone";
 }
 
 TEST(CellGroups, HaveTheFloorFirstThenTheFastest)
@@ -271,40 +277,22 @@ TEST(CellGroups, PutWhatVariesMostIntoTheRows)
 	EXPECT_EQ(grouped.labels[4], "pipe 64 KiB");
 }
 
-TEST(TimeScale, EndsWhereItsQuartersAreEasyToRead)
+// As without a block without probes.
+TEST(Trust, NamesTheCellOfWhichLeastIsKnown)
 {
-	EXPECT_DOUBLE_EQ(scale_for(9290), 10'000);
-	EXPECT_DOUBLE_EQ(scale_for(41'000), 50'000);
-	EXPECT_DOUBLE_EQ(scale_for(1300), 1600) << "quarters of 0.4 µs";
-	EXPECT_DOUBLE_EQ(scale_for(60'000), 60'000);
-	EXPECT_DOUBLE_EQ(scale_for(0), 0);
-}
-
-TEST(TimeScale, BarsAreAsLongAsTheP50)
-{
-	const CellResult one = made_cell("a", {{Layer::SenderKernel, Part::None, 10'000}}),
-					 half =
-						 made_cell("b", {{Layer::SenderKernel, Part::None, 2500}, {Layer::Wakeup, Part::None, 2500}}),
-					 far = made_cell("c",
-									 {{Layer::SenderKernel, Part::None, 66'315}, {Layer::Wakeup, Part::None, 23'685}}),
-					 tiny = made_cell("d", {{Layer::SenderUser, Part::None, 10}});
-	TimeScale scale({&one, &half, &far, &tiny}, 40);
-	const Look look{false, true};
-	EXPECT_EQ(scale.axis(), "0         2.5       5         7.5  10 µs");
-	EXPECT_EQ(columns(scale.axis()), 40u);
-	const auto times = [](const char *glyph, size_t number) {
-		std::string text;
-		for (size_t i = 0; i < number; ++i)
-			text += glyph;
-		return text;
-	};
-	EXPECT_EQ(scale.bar(one, look), times("▓", 40));
-	EXPECT_EQ(scale.bar(half, look), times("▓", 10) + times("░", 10) + std::string(20, ' '));
-	EXPECT_EQ(scale.bar(tiny, look), "█" + std::string(39, ' ')) << "not nothing";
-	EXPECT_EQ(scale.legend(look), (std::vector<std::string>{"█ your code", "▓ kernel", "░ waking"}));
-	EXPECT_EQ(scale.bar(far, look), times("▓", 14) + "//" + times("▓", 14) + times("░", 10))
-		<< "nine times the median would leave nothing of the others";
-	EXPECT_EQ(scale.legend(look).back(), "// not to scale");
+	CellResult cell = made_cell("a", {{Layer::Wakeup, Part::None, 1000}}), other = cell;
+	cell.probed = 1000;
+	other.cell.payload_bytes = 4096;
+	const auto fact = [&] { return doubts(made_run({cell, other}))[2].facts[0]; };
+	EXPECT_EQ(fact(), "path known of 10 % of messages of a 64 B");
+	other.cell = cell.cell;
+	cell.cell.levels.sender_user_ns = 20'000;
+	EXPECT_EQ(fact(), "path known of 10 % of messages of " + model::title(cell.cell));
+	EXPECT_NE(model::title(cell.cell), model::title(other.cell));
+	cell.cell = other.cell;
+	cell.cell.idle_states = model::IdleStates::Own;
+	other.cell.idle_states = model::IdleStates::Held;
+	EXPECT_EQ(fact(), "path known of 10 % of messages of " + model::title(cell.cell) + " (own idle states)");
 }
 
 TEST(Trust, HasAWordForEachDoubtAndWhatMendsIt)

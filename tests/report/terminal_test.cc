@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/terminal.h"
+#include "profiler/report/time_scale.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -244,14 +245,16 @@ TEST_F(TerminalTest, ABarOfTypicalMessagesHasAMarkWhereOthersAreUnknown)
 	const Style style{.unicode = true, .width = 120};
 	EXPECT_EQ(terminal_report(result, style).find('?'), std::string::npos);
 	EXPECT_EQ(html_report(result).find(">?<"), std::string::npos);
+	EXPECT_EQ(html_report(result).find(kDoubtReading), std::string::npos);
 	result.cells[0].probed_ns = static_cast<double>(result.cells[0].layers.total_ns()) / 0.755;
 	const std::string text = terminal_report(result, style);
 	EXPECT_NE(text.find("▓░░░░░░░░░░·················?\n"), std::string::npos) << text;
-	EXPECT_NE(text.find("· ?: typical messages' paths are known, but not those"), std::string::npos) << text;
+	EXPECT_NE(text.find("· ?: the paths of these messages are known, but those of more"), std::string::npos) << text;
 	EXPECT_NE(text.find("partly  path known of 75 % of the time of uds-stream 64 B pingpong · of all messages"),
 			  std::string::npos)
 		<< text;
 	EXPECT_NE(html_report(result).find(">?<"), std::string::npos);
+	EXPECT_NE(html_report(result).find(kDoubtReading), std::string::npos);
 	result.cells[0].probed = result.cells[0].complete() * 2;
 	EXPECT_NE(terminal_report(result, style).find("path known of 50 % of messages of uds-stream 64 B pingpong"),
 			  std::string::npos);
