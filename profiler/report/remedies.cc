@@ -136,8 +136,9 @@ constexpr Row kRemedies[] = {
 	 "the receiver was busy with something else: less work per message, a lower rate (--rate), or more receivers"},
 	{"spurious_wakeup", ns_of_part<Part::Spurious>,
 	 "wakings without a message: a UNIX stream also wakes its reader when the peer has read what it sent "
-	 "(unix_write_space()), which the peer does before it returns from its call. A thread that waits by epoll isn't "
-	 "woken so: -w epoll, or compare uds-dgram",
+	 "(unix_write_space()), within the peer's receiving call. A thread that waits by epoll isn't woken so: -w epoll, "
+	 "or "
+	 "compare uds-dgram",
 	 kSpuriousIsWorth},
 	{"page_fault", ns_of_part<Part::Fault>, "page faults: lock memory (mlockall()), and touch it before it is needed"},
 	{"lock", ns_of_part<Part::Lock>, "a lock that another thread held: icepath report -v names who released it"},

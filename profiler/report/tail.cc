@@ -240,7 +240,11 @@ void add_tail(Page &page, const RunResult &result, size_t index, const TailExpla
 	page.paragraph("verdict", fmt::format("{}: {} of the growth has a named cause",
 										  kTailVerdicts[static_cast<size_t>(tail.verdict)], percent(tail.named)));
 	std::vector<Step> next = steps_against_mode(result, index, tail);
-	std::ranges::move(steps_of(tail.remedies, "the growth", tail.growth.has_shares()), std::back_inserter(next));
+	std::vector<Remedy> others = tail.remedies;
+	std::erase_if(others, [&](const Remedy &remedy) {
+		return std::ranges::any_of(next, [&](const Step &step) { return step.text.ends_with(remedy.advice); });
+	});
+	std::ranges::move(steps_of(others, "the growth", tail.growth.has_shares()), std::back_inserter(next));
 	add_next(page, next);
 	page.line();
 }
