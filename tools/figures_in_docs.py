@@ -82,7 +82,8 @@ class Results:
 
 
 def cell_on_screen(line):
-    return line.strip().split("  ")[0]
+    """Its name, which ends before two blanks, or before a p50 with its interval."""
+    return re.split(r"  | (?=\*?\d[\d.]* [(±])", line.strip())[0]
 
 
 def screen_of(text):
