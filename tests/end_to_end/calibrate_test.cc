@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
 
 #include "tests/end_to_end/command.h"
 
@@ -14,16 +15,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Over typical messages: over all messages, calls take 5 ms, a tenth of it from one interruption of the sender.
+// The least of the layers that begin or end where a message becomes ready or is taken. On a noisy machine a calibration
+// places that at the call's beginning or end, and the layer before or after it has no time, and no row. Over typical
+// messages: over all messages, calls take 5 ms, a tenth of it from one interruption of the sender.
 double calibrated_share(const nlohmann::json &cell)
 {
+	std::optional<double> least;
 	for (const auto &layer : cell["typical_layers"])
-		if (layer["layer"] == "sender.kernel") {
-			EXPECT_LE(layer["provenance"]["inferred_calibrated"], layer["provenance"]["inferred"]) << layer;
-			return layer["provenance"]["inferred_calibrated"];
+		if (layer["layer"] == "sender.kernel" || layer["layer"] == "queue" || layer["layer"] == "propagation") {
+			const double calibrated = layer["provenance"]["inferred_calibrated"];
+			EXPECT_LE(calibrated, layer["provenance"]["inferred"]) << layer;
+			least = std::min(least.value_or(calibrated), calibrated);
 		}
-	ADD_FAILURE() << "no sender.kernel in " << cell["target"];
-	return 0;
+	if (!least)
+		ADD_FAILURE() << "no layer between call and call in " << cell["target"];
+	return least.value_or(0);
 }
 
 TEST(Calibrate, ARunPlacesByItWhatNothingElseTells)
