@@ -13,6 +13,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/report/flamegraph.h"
+#include "profiler/report/function_lines.h"
 #include "profiler/report/report.h"
 #include "profiler/report/run_json.h"
 #include "profiler/rundir/container.h"
@@ -266,6 +267,20 @@ TEST_F(SampledRun, IsExplained)
 	EXPECT_NE(text.find("entry_SYSCALL_64 > sock_sendmsg"), std::string::npos) << text;
 	EXPECT_NE(text.find("message          "), std::string::npos) << text;
 	EXPECT_THROW(explanation_of(write(false), question, {}), Failure);
+}
+
+// Samples are of messages with probes: who reads their functions is told if these have other modes.
+TEST_F(SampledRun, SaysHowProbesChangeTheModes)
+{
+	RunResult result = analyse(write(true));
+	const auto text_of = [&] {
+		Page page({.unicode = true}, 100);
+		add_functions(page, result.cells[0]);
+		return page.take();
+	};
+	EXPECT_EQ(text_of().find("Samples are of messages with probes"), std::string::npos) << text_of();
+	result.cells[0].modes.resize(1); // none of its messages had probes
+	EXPECT_NE(text_of().find("Samples are of messages with probes"), std::string::npos) << text_of();
 }
 
 // In a run of 24 samples of the layer, each is 3 % of it.

@@ -352,5 +352,29 @@ TEST_F(Tail, IsPrintedForTheCellsThatWereAskedFor)
 	EXPECT_THROW((void)explanation_of(run, {.cell = "no such cell"}, {}), Failure);
 }
 
+// What helps against the mode in which the tail without probes lies isn't said again of the growth.
+TEST_F(Tail, AdviceStandsOnce)
+{
+	RunResult result = run_with(temporary, {});
+	CellResult &cell = result.cells[0];
+	TailExplanation tail = explain_tail(cell);
+	ASSERT_TRUE(tail.is_explained());
+	Difference waking;
+	DifferenceRow row{model::Layer::Wakeup, model::Part::None, path::Role::Receiver, 0, {}, {}};
+	row.of.a_ns = waking.of.a_ns = 5000;
+	waking.kinds.push_back({LayerKind::Waking, {row}, row.of});
+	cell.modes.resize(1);
+	tail.growth = waking;
+	tail.remedies = remedies_of({waking, {}, cell.cell});
+	ASSERT_EQ(tail.remedies.size(), 1u);
+	tail.unprobed = UnprobedTail{0, ModeDifference{0, 0, waking}, ""};
+	Page page({false, true}, 400);
+	add_tail(page, result, 0, tail);
+	const std::string text = page.take();
+	const size_t first = text.find(tail.remedies[0].advice);
+	ASSERT_NE(first, std::string::npos) << text;
+	EXPECT_EQ(text.find(tail.remedies[0].advice, first + 1), std::string::npos) << text;
+}
+
 } // namespace
 } // namespace icepath::report

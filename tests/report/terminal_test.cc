@@ -236,6 +236,18 @@ TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
 	EXPECT_NE(few.find("% known: the path is known of only so many"), std::string::npos);
 }
 
+TEST_F(TerminalTest, TheSlowestOfAllIsToldBesideTheSlowestWithAPath)
+{
+	const std::string run = temporary.path("slowest");
+	write_small_run(run, true, kEnoughRounds);
+	RunResult result = analyse(run);
+	for (CellResult &cell : result.cells)
+		cell.latency.max = 0;
+	EXPECT_EQ(terminal_report(result, {.unicode = true, .width = 160}).find("of all "), std::string::npos);
+	result.cells[0].latency.max = 7'000'000;
+	EXPECT_NE(terminal_report(result, {.unicode = true, .width = 160}).find(" · of all 7.00 ms"), std::string::npos);
+}
+
 // Few messages without a known path may take much of the time, and aren't typical.
 TEST_F(TerminalTest, ABarOfTypicalMessagesHasAMarkWhereOthersAreUnknown)
 {
