@@ -50,6 +50,7 @@ int BPF_PROG(on_softirq_entry, unsigned int vector)
 	state->run_packets = 0;
 	state->packet_sockets[0] = 0;
 	state->packet_sockets[1] = 0;
+	state->announced[ICEPATH_CONTEXT_SOFTIRQ] = 0;
 	return 0;
 }
 

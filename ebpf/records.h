@@ -292,6 +292,7 @@ struct icepath_cpu_state {
 	ICEPATH_U8 watched; /* a thread of a followed process ran here in this block, or was moved here */
 	ICEPATH_U64 packet_sockets[2]; /* of the current softirq, as in its record; so are the next two */
 	ICEPATH_U32 packets, run_packets;
+	ICEPATH_U8 announced[4]; /* by context: on_sk_data_ready has run, and what follows it hasn't */
 } __attribute__((aligned(64)));
 
 #ifdef __cplusplus

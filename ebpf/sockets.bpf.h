@@ -57,11 +57,40 @@ static __always_inline void log_arrival(__u8 type, enum icepath_tier tier, __u64
 	log_socket(type, tier, key, 0, is_tcp, is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
 }
 
+/*
+ * A packet may come by an interrupt while on_sk_data_ready runs for another socket. The kernel then skips the inner run. So
+ * a second program follows at the same tracepoint, which calls programs in the order in which they were attached
+ * (func_add()), and does what the first was skipped for; a flag tells it that the first has run. Events of one context don't
+ * nest, so the flag is one for each context of a CPU. A softirq begins without it, since as long as it lasts it has
+ * interrupted either the first program, and only the second runs, or the second, and only the first runs. So none is lost:
+ * no socket announces anything in a hard interrupt, which alone could interrupt both.
+ */
+static __always_inline __u8 *announced(void)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = capturing ? this_cpu(&cpu) : NULL;
+	return state ? &state->announced[context_of(state) & 3] : NULL;
+}
+
 SEC("?tp_btf/sk_data_ready")
 int BPF_PROG(on_sk_data_ready, struct sock *sk)
 {
-	if (capturing)
+	__u8 *done = announced();
+	if (!done)
+		return 0;
+	log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
+	*done = 1;
+	return 0;
+}
+
+SEC("?tp_btf/sk_data_ready")
+int BPF_PROG(after_sk_data_ready, struct sock *sk)
+{
+	__u8 *done = announced();
+	if (done && !*done)
 		log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
+	else if (done)
+		*done = 0;
 	return 0;
 }
 

@@ -57,7 +57,9 @@ BpfObject open_bpf_object(const std::vector<Candidate> &wanted)
 	for (bpf_program *program = nullptr; (program = bpf_object__next_program(bpf->obj, program));)
 		bpf_program__set_autoload(program, false);
 	for (const Candidate &candidate : wanted)
-		bpf_program__set_autoload(program_of(bpf.get(), candidate), true);
+		for (bpf_program *program : {program_of(bpf.get(), candidate), second_of(bpf.get(), candidate)})
+			if (program)
+				bpf_program__set_autoload(program, true);
 	return bpf;
 }
 
@@ -100,6 +102,12 @@ std::string why_not_loaded(capture_bpf *bpf, const Candidate &only)
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate)
 {
 	return bpf_object__find_program_by_name(bpf->obj, std::string(candidate.program).c_str());
+}
+
+bpf_program *second_of(const capture_bpf *bpf, const Candidate &candidate)
+{
+	return candidate.second.empty() ? nullptr
+									: bpf_object__find_program_by_name(bpf->obj, std::string(candidate.second).c_str());
 }
 
 bool is_in_kernel(const Candidate &candidate)

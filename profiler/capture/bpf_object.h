@@ -33,6 +33,7 @@ std::string why_not_loaded(capture_bpf *bpf, const Candidate &only);
 std::string verdict_of(std::string_view verifier_log);
 
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate); // never null for one of kProbes
+bpf_program *second_of(const capture_bpf *bpf, const Candidate &candidate); // null: it has none
 
 // Whether the kernel's BTF has the tracepoint or function that the program names. A kprobe's function needn't be in
 // BTF.

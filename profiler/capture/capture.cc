@@ -164,8 +164,9 @@ Capture::~Capture() { unload(); }
 
 void Capture::unload()
 {
-	for (bpf_link *&link : links_)
-		bpf_link__destroy(std::exchange(link, nullptr)); // takes null
+	for (auto *links : {&links_, &second_links_})
+		for (bpf_link *&link : *links)
+			bpf_link__destroy(std::exchange(link, nullptr)); // takes null
 	if (slots_)
 		munmap(std::exchange(slots_, nullptr), size_t{slot_bytes_} * slot_count_);
 	timers_.reset();
@@ -195,8 +196,8 @@ void Capture::attach(ProbeSet wanted)
 		if (want == (links_[i] != nullptr))
 			continue;
 		if (!want) {
-			bpf_link__destroy(links_[i]);
-			links_[i] = nullptr;
+			bpf_link__destroy(std::exchange(links_[i], nullptr));
+			bpf_link__destroy(std::exchange(second_links_[i], nullptr));
 			continue;
 		}
 		const Candidate &candidate = selection_[i].candidate;
@@ -204,6 +205,8 @@ void Capture::attach(ProbeSet wanted)
 		if (!links_[i]) {
 			selection_[i] = {false, {}, fmt::format("{}: attaching: {}", described(candidate), std::strerror(errno))};
 			available_ &= ~bit(i);
+		} else if (bpf_program *second = second_of(bpf_, candidate)) {
+			second_links_[i] = bpf_program__attach(second); // without it, the first one's skips are losses
 		}
 	}
 }
@@ -356,10 +359,12 @@ void Capture::log_still_off()
 Misses Capture::misses() const
 {
 	Misses misses;
-	for (size_t i = 0; i < kProbes.size(); i++)
-		if (links_[i])
-			(is_of_an_instant(kProbes[i]) ? misses.of_an_instant : misses.lasting) +=
-				misses_of(program_of(bpf_, selection_[i].candidate), links_[i]);
+	for (size_t i = 0; i < kProbes.size(); i++) {
+		if (!links_[i] || second_links_[i]) // of two programs one always runs (sockets.bpf.h)
+			continue;
+		(is_of_an_instant(kProbes[i]) ? misses.of_an_instant : misses.lasting) +=
+			misses_of(program_of(bpf_, selection_[i].candidate), links_[i]);
+	}
 	return misses;
 }
 

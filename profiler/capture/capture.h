@@ -88,7 +88,7 @@ private:
 	void watch_families(bool in_block);
 
 	capture_bpf *bpf_ = nullptr;
-	std::array<bpf_link *, kProbes.size()> links_{};
+	std::array<bpf_link *, kProbes.size()> links_{}, second_links_{};
 	Selection selection_;
 	std::optional<Owner> owner_;
 	ProbeSet available_ = 0;

@@ -45,6 +45,7 @@ struct Candidate {
 	Tier tier = Tier::Tracepoint;
 	std::string_view program; // function in capture.bpf.c
 	std::string_view target; // tracepoint, without the "btf_trace_" of its BTF type, or kernel function
+	std::string_view second = {}; // a program that does what the first one was skipped for; empty: none
 	bool operator==(const Candidate &) const = default;
 };
 
@@ -157,7 +158,7 @@ inline constexpr std::array<Probe, 43> kProbes = {{
 	 Group::SocketReady,
 	 Uses{{{Layer::SenderKernel}, {Layer::RelayKernel}, {Layer::Network}, {Layer::Queue}}, "when a socket is ready"},
 	 kCallsInstead,
-	 {Candidate{Tier::Tracepoint, "on_sk_data_ready", "sk_data_ready"},
+	 {Candidate{Tier::Tracepoint, "on_sk_data_ready", "sk_data_ready", "after_sk_data_ready"},
 	  Candidate{Tier::Fentry, "fentry_sock_def_readable", "sock_def_readable"},
 	  Candidate{Tier::Kprobe, "kprobe_sock_def_readable", "sock_def_readable"}}},
 	on_tracepoint("on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, Uses{{{Layer::Network}}}),

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets come by interrupts into a program that runs for another socket: the kernel skips the inner run, and the second
+// program at the tracepoint does what the first one was skipped for.
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string_view>
+
+#include "tests/capture/exchange.h"
+#include "tests/capture/player.h"
+
+namespace icepath::capture {
+namespace {
+
+constexpr uint32_t kDatagrams = 20'000;
+
+// A network namespace of the test's own, in which `cpu` handles packets of others by an interrupt (receive packet
+// steering).
+class Steered {
+public:
+	explicit Steered(uint32_t cpu) : before_(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC))
+	{
+		EXPECT_EQ(unshare(CLONE_NEWNET), 0);
+		const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		ifreq lo{};
+		std::strcpy(lo.ifr_name, "lo");
+		lo.ifr_flags = IFF_UP | IFF_RUNNING;
+		EXPECT_EQ(ioctl(any, SIOCSIFFLAGS, &lo), 0);
+		close(any);
+		const pid_t child = fork(); // whose /sys shows this namespace
+		if (child == 0) {
+			if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
+				mount("sysfs", "/sys", "sysfs", 0, nullptr))
+				_exit(1);
+			const int file = open("/sys/class/net/lo/queues/rx-0/rps_cpus", O_WRONLY | O_CLOEXEC);
+			const std::string mask = fmt::format("{:x}", 1u << cpu);
+			_exit(write(file, mask.data(), mask.size()) < 0 ? 2 : 0);
+		}
+		int status = 0;
+		waitpid(child, &status, 0);
+		EXPECT_EQ(status, 0) << "receive packet steering";
+	}
+	~Steered()
+	{
+		EXPECT_EQ(setns(before_, CLONE_NEWNET), 0);
+		close(before_);
+	}
+	Steered(const Steered &) = delete;
+	Steered &operator=(const Steered &) = delete;
+
+private:
+	const int before_;
+};
+
+// Connected to itself.
+int datagram_socket()
+{
+	const int it = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	sockaddr_in at{};
+	at.sin_family = AF_INET;
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	socklen_t bytes = sizeof(at);
+	EXPECT_TRUE(bind(it, reinterpret_cast<sockaddr *>(&at), bytes) == 0 &&
+				getsockname(it, reinterpret_cast<sockaddr *>(&at), &bytes) == 0 &&
+				connect(it, reinterpret_cast<sockaddr *>(&at), bytes) == 0);
+	return it;
+}
+
+bool send_all(int socket)
+{
+	char byte = 0;
+	for (uint32_t i = 0; i < kDatagrams; i++) {
+		if (send(socket, "x", 1, 0) != 1)
+			return false;
+		while (recv(socket, &byte, 1, 0) != 1)
+			if (errno != EAGAIN)
+				return false;
+	}
+	return true;
+}
+
+// How often the kernel skipped the programs of this name.
+uint64_t skips_of(std::string_view program)
+{
+	uint64_t skips = 0;
+	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
+		const int fd = bpf_prog_get_fd_by_id(id);
+		bpf_prog_info info{};
+		__u32 bytes = sizeof(info);
+		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 &&
+			program.starts_with(static_cast<const char *>(info.name))) // which the kernel cuts
+			skips += info.recursion_misses;
+		close(fd);
+	}
+	return skips;
+}
+
+TEST(Nested, AnnouncementsAreRecordedOnceEach)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root to load BPF programs";
+	const auto [sending, receiving] = two_cpus();
+	Capture capture({sending, receiving}, 1u << 16);
+	const size_t ready = number_of("sk_data_ready");
+	if (capture.selection()[ready].candidate.second.empty())
+		return; // before 6.3 there is no such tracepoint
+	const Steered steered(receiving);
+	const int datagrams = datagram_socket();
+	auto *is_over = static_cast<std::atomic<bool> *>(
+		mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	const Player sender(sending, [&](int) { return send_all(datagrams); });
+	// Announces bytes to another socket all the time.
+	const Player busy(receiving, [&](int) {
+		std::array<int, 2> ends{};
+		char byte = 0;
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()))
+			return false;
+		while (!*is_over)
+			if (write(ends[0], "x", 1) != 1 || read(ends[1], &byte, 1) != 1)
+				return false;
+		return true;
+	});
+	model::Cell udp;
+	udp.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice};
+	capture.attach(needed_by(udp));
+	capture.add_socket(datagrams, kFirstKey);
+	capture.begin_block({});
+	busy.go();
+	sender.go();
+	sender.await();
+	const uint64_t skips = skips_of("on_sk_data_ready");
+	Seen seen;
+	seen.skipped = capture.end_block();
+	*is_over = true;
+	busy.await();
+	seen.records = copy_slots(capture, seen.heads);
+	EXPECT_GT(skips, 10u) << "no packet came while the program ran";
+	EXPECT_TRUE(seen.skipped.empty());
+	EXPECT_EQ(seen.of_socket(ICEPATH_RECORD_DATA_READY, kFirstKey).size(), kDatagrams);
+	RecordProperty("skips", static_cast<int>(skips));
+	munmap(is_over, sizeof(*is_over));
+	close(datagrams);
+}
+
+} // namespace
+} // namespace icepath::capture
