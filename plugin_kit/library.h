@@ -113,8 +113,10 @@ public:
 		message.attempts = 1;
 		message.data = data;
 		message.bytes = message.capacity = bytes;
-		handler_.handle(handler_.side, ICEPATH_OK, &message);
+		take(message);
 	}
+	// Likewise, where the plug-in called the library for the message.
+	void take(icepath_recv &message) const { handler_.handle(handler_.side, ICEPATH_OK, &message); }
 	// No message will come. `status`: why.
 	void end(int status) const
 	{

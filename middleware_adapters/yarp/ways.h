@@ -26,6 +26,8 @@ inline const std::vector<Way> &ways()
 										   "icepath's own limit: YARP's 2 GB take longer than a block of messages"),
 				carrier, ports};
 		way.target.capabilities |= capabilities;
+		if (!(capabilities & ICEPATH_IS_RENDEZVOUS)) // else a handler can't send
+			way.target.waits |= ICEPATH_WAIT_CALLBACK;
 		way.target.mechanisms |= mechanisms;
 		if (capabilities & ICEPATH_IS_LOSSY) {
 			way.target.max_payload_bytes = kLargestByDatagrams;

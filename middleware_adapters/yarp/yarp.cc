@@ -12,6 +12,11 @@
 //
 // yarp/rpc: a message is a call, which ends with an answer. The receiver's thread writes it before recv() returns.
 //
+// By callback, a Port's thread calls read() of the PortReader set by setReader(), and a BufferedPort's queue has a
+// thread of its own that calls onRead() (useCallback()). The side handles each message there, and may write another
+// port. But the thread of a Port acknowledges or answers only once read() has returned: with tcp and in a call, a side
+// that writes in its handler waits for one that waits for it. So yarp/tcp and yarp/rpc have no such wait.
+//
 // cancel() interrupts the receiving port, which wakes its read(). The accompanying signal ends a send: the socket's
 // call fails, and the connection with it. It wouldn't end a wait for shmem's answer, so shmem uses a BufferedPort,
 // whose receiver always answers. YARP doesn't report the peer's death to a port.
@@ -56,10 +61,13 @@ public:
 
 } // namespace
 
-struct icepath_endpoint : WindowedEnd {
-	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(how, what), way(way_of(what)) {}
+struct icepath_endpoint : WindowedEnd, yarp::os::PortReader, yarp::os::TypedReaderCallback<Slot> {
+	icepath_endpoint(const icepath_open &how, const icepath_target &what)
+		: WindowedEnd(how, what), way(way_of(what)), handler(how),
+		  handled(handler.is_used() && way.ports == Ports::Plain ? how.payload_bytes : 0)
+	{}
 	// The sending port first: the peer's receiving port sees its connection end, and needn't ask for it.
-	~icepath_endpoint()
+	~icepath_endpoint() override
 	{
 		outlet.reset();
 		// A thread in shmem's read() crashes if the port is closed. It checks for the peer once a second.
@@ -72,7 +80,33 @@ struct icepath_endpoint : WindowedEnd {
 	yarp::os::UnbufferedContactable &plain_inlet() { return static_cast<yarp::os::UnbufferedContactable &>(*inlet); }
 	yarp::os::UnbufferedContactable &plain_outlet() { return static_cast<yarp::os::UnbufferedContactable &>(*outlet); }
 
+	// By callback, in a thread of the library: of a Port, and of a BufferedPort.
+	bool read(yarp::os::ConnectionReader &from) override
+	{
+		icepath_recv message{};
+		begin_taking(message);
+		Incoming what(handled.data(), handled.size());
+		message.attempts = 1;
+		message.take_call_ns = icepath_now_ns();
+		if (!what.read(from)) // the port closes, or a datagram is missing
+			return false;
+		message.take_return_ns = icepath_now_ns();
+		message.data = handled.data();
+		message.capacity = handled.size();
+		message.bytes = what.bytes;
+		handler.take(message);
+		return true;
+	}
+	using TypedReaderCallback<Slot>::onRead;
+	void onRead(Slot &came) override
+	{
+		handler.take(icepath_now_ns(), came.bytes.data(), came.bytes.size());
+		tell_of_room();
+	}
+
 	const Way &way;
+	const Handler handler;
+	std::vector<char> handled; // by callback: a Port's message
 	Arrival arrival;
 	yarp::os::Bottle answer{"ok"}, answered; // to a call
 	std::unique_ptr<yarp::os::Contactable> inlet, outlet;
@@ -108,6 +142,13 @@ int open_port(icepath_endpoint &end, yarp::os::Contactable &port, const std::str
 							 end.target, name.c_str());
 }
 
+// Of an open port: one that isn't, and has the thread, never closes (issue 442).
+void call_back(icepath_endpoint &end)
+{
+	const ThreadsNamed named("yarp onRead");
+	static_cast<Buffer &>(*end.inlet).useCallback(end);
+}
+
 int join(icepath_endpoint &end, const std::string &channel)
 {
 	const ThreadsNamed named("yarp");
@@ -117,7 +158,11 @@ int join(icepath_endpoint &end, const std::string &channel)
 		end.arrival.from = outlet_name(channel, 1 - end.side);
 		end.inlet = make_port(end.way.ports, false);
 		end.inlet->setReporter(end.arrival);
+		if (end.handler.is_used() && end.way.ports == Ports::Plain)
+			end.inlet->setReader(end);
 		status = open_port(end, *end.inlet, inlet_name(channel, 1 - end.side));
+		if (end.handler.is_used() && end.way.ports == Ports::Buffered && status == ICEPATH_OK)
+			call_back(end);
 	}
 	if (end.sends && status == ICEPATH_OK) {
 		end.outlet = make_port(end.way.ports, true);
@@ -249,6 +294,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
+	if (end->handler.is_used())
+		return end->end_of_call();
 	end->asking = true;
 	if (end->is_over()) {
 		end->asking = false; // or cancel() would go on to interrupt the port
