@@ -12,6 +12,11 @@
 //  - ros2/intra: intra-process communication. The sender's thread puts the message's pointer into a buffer of the
 //    subscription, and triggers the receiver's wait set itself; the RMW provides only wait sets, and nothing is copied.
 //
+// By callback, the three executors are in spin(), in a thread of the adapter's ("spin"): there it would be the main
+// thread of a program with a node. ros2/multi has two, and the node's default callback group lets one of them call back
+// at a time. The side handles the message in the subscription's callback, and may publish there, as nodes do: neither
+// publish() nor the RMW's threads wait for one that spins. The executor takes the message before it calls back.
+//
 // The sender has a window (send_window.h): a reliable publisher may wait forever for its subscription, and a
 // subscription that keeps all has no limit. With a quality of service that may lose messages there is no window.
 //
@@ -52,12 +57,13 @@ bool may_lose(const icepath_qos &asked)
 
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: WindowedEnd(how, what), asked(how.qos), has_window(!may_lose(how.qos))
+		: WindowedEnd(how, what), asked(how.qos), has_window(!may_lose(how.qos)), handler(how)
 	{}
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
 
 	const icepath_qos asked;
 	const bool has_window;
+	const Handler handler;
 	rclcpp::Node::SharedPtr node;
 	rclcpp::Publisher<Message>::SharedPtr publisher;
 	rclcpp::Subscription<Message>::SharedPtr subscription;
@@ -78,10 +84,11 @@ const icepath_target *target(uint32_t n)
 		return it;
 	};
 	static const icepath_target targets[] = {
-		made(kSingle, "a ROS 2 topic, taken by a SingleThreadedExecutor", ICEPATH_WAIT_BLOCK),
-		made(kStatic, "a ROS 2 topic, taken by a StaticSingleThreadedExecutor", ICEPATH_WAIT_BLOCK),
-		made(kMulti, "a ROS 2 topic, taken by a MultiThreadedExecutor's threads, which wake the receiver",
-			 ICEPATH_WAIT_EPOLL),
+		made(kSingle, "a ROS 2 topic, taken by a SingleThreadedExecutor", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK),
+		made(kStatic, "a ROS 2 topic, taken by a StaticSingleThreadedExecutor",
+			 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK),
+		made(kMulti, "a ROS 2 topic, taken by a MultiThreadedExecutor's threads, which wake the receiver, or handle it",
+			 ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_CALLBACK),
 		made(kWaitSet, "a ROS 2 topic, taken by the receiver itself after an rclcpp::WaitSet", ICEPATH_WAIT_EPOLL),
 		[] {
 			icepath_target it =
@@ -96,15 +103,32 @@ const icepath_target *target(uint32_t n)
 	return n < std::size(targets) ? &targets[n] : nullptr;
 }
 
-std::unique_ptr<Taking> taking_for(const icepath_endpoint &end)
+std::unique_ptr<rclcpp::Executor> executor_of(const icepath_endpoint &end)
+{
+	constexpr size_t kThreads = 2; // the default is one per CPU
+	if (end.is(kStatic))
+		return make_executor<rclcpp::executors::StaticSingleThreadedExecutor>();
+	if (end.is(kMulti))
+		return make_executor<rclcpp::executors::MultiThreadedExecutor>(kThreads);
+	return make_executor<rclcpp::executors::SingleThreadedExecutor>();
+}
+
+std::unique_ptr<Taking> taking_for(icepath_endpoint &end)
 {
 	if (end.is(kWaitSet))
 		return std::make_unique<ByWaitSet>();
+	if (end.handler.is_used())
+		return std::make_unique<ByCallback>(executor_of(end), end, end.handler);
 	if (end.is(kMulti))
-		return std::make_unique<FromThreads>();
-	return std::make_unique<BySpinning>(end.is(kStatic)
-											? make_executor<rclcpp::executors::StaticSingleThreadedExecutor>()
-											: make_executor<rclcpp::executors::SingleThreadedExecutor>());
+		return std::make_unique<FromThreads>(executor_of(end), end);
+	return std::make_unique<BySpinning>(executor_of(end));
+}
+
+void call_back(icepath_endpoint &end, const Message::ConstSharedPtr &message)
+{
+	end.taking->call_back(message);
+	if (end.handler.is_used() && end.has_window)
+		end.tell_of_room();
 }
 
 int join(icepath_endpoint &end, const std::string &channel)
@@ -123,7 +147,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 			end.taking = taking_for(end);
 			end.subscription = end.node->create_subscription<Message>(
 				topic_of(channel, 1 - end.side), qos,
-				[&end](const Message::ConstSharedPtr &message) { end.taking->call_back(message); });
+				[&end](const Message::ConstSharedPtr &message) { call_back(end, message); });
 			end.taking->begin(end.node, end.subscription);
 		}
 		return ICEPATH_OK;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How a receiver gets its subscription's messages: in spin_once() of an executor, from an executor that spins in its
-// own threads, or after a wait set.
+// own threads, or after a wait set; or how its handler gets them, from the callback.
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/u_int8_multi_array.hpp>
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -73,15 +74,50 @@ private:
 	uint64_t came_ns_ = 0; // when the callback got it; 0: not yet
 };
 
-class FromThreads : public Taking {
+// An executor that spins in a thread of its own, as it does in the main thread of a program with a node.
+class Spin {
 public:
-	~FromThreads() override
+	Spin(std::unique_ptr<rclcpp::Executor> executor, plugin_kit::WindowedEnd &end)
+		: executor_(std::move(executor)), end_(end)
+	{}
+	~Spin()
 	{
-		if (!spinning_.joinable())
+		if (!thread_.joinable())
 			return;
 		executor_->cancel();
-		spinning_.join();
+		thread_.join();
 	}
+	// `fail(status)`: called in that thread if spin() throws.
+	template <class Fail> void begin(const rclcpp::Node::SharedPtr &node, const char *thread_name, Fail fail)
+	{
+		executor_->add_node(node);
+		const ThreadsNamed named(thread_name);
+		thread_ = std::thread([this, fail] {
+			const int status = guarded(end_, "spin()", [this] {
+				executor_->spin();
+				return int{ICEPATH_OK};
+			});
+			has_ended_ = true;
+			if (status != ICEPATH_OK)
+				fail(status);
+		});
+		while (!executor_->is_spinning() && !has_ended_) // or its cancel() could come too early
+			usleep(100);
+	}
+
+private:
+	const std::unique_ptr<rclcpp::Executor> executor_;
+	plugin_kit::WindowedEnd &end_;
+	std::atomic<bool> has_ended_{false};
+	std::thread thread_;
+};
+
+// The receiver is woken by the callback, and takes what that has put into a queue.
+class FromThreads : public Taking {
+public:
+	FromThreads(std::unique_ptr<rclcpp::Executor> executor, plugin_kit::WindowedEnd &end)
+		: spin_(std::move(executor), end)
+	{}
 	void call_back(const Message::ConstSharedPtr &message) override
 	{
 		{
@@ -92,17 +128,18 @@ public:
 	}
 	void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &) override
 	{
-		executor_->add_node(node);
-		const ThreadsNamed named("executor");
-		spinning_ = std::thread([this] { executor_->spin(); });
-		while (!executor_->is_spinning()) // or its cancel() could come too early
-			usleep(100);
+		spin_.begin(node, "executor", [this](int status) {
+			failed_ = status;
+			bell_.ring();
+		});
 	}
 	int take(plugin_kit::WindowedEnd &end, icepath_recv &message) override
 	{
 		for (;;) {
 			if (end.is_over())
 				return end.end_of_call();
+			if (const int status = failed_; status != ICEPATH_OK)
+				return status;
 			message.attempts++;
 			message.take_call_ns = icepath_now_ns();
 			const bool is_message = take_next();
@@ -116,8 +153,6 @@ public:
 	void cancel() override { bell_.ring(); } // the executor's threads may go on
 
 private:
-	static constexpr size_t kThreads = 2; // the default is one per CPU
-
 	bool take_next()
 	{
 		const std::lock_guard lock(mutex_);
@@ -128,12 +163,34 @@ private:
 		return true;
 	}
 
-	const std::unique_ptr<rclcpp::Executor> executor_ =
-		make_executor<rclcpp::executors::MultiThreadedExecutor>(kThreads);
 	DataBell bell_;
 	std::mutex mutex_;
 	std::deque<Message::ConstSharedPtr> arrivals_; // with `mutex_` held
-	std::thread spinning_;
+	std::atomic<int> failed_{ICEPATH_OK};
+	Spin spin_; // ends first
+};
+
+// The side handles each message in the callback.
+class ByCallback : public Taking {
+public:
+	ByCallback(std::unique_ptr<rclcpp::Executor> executor, plugin_kit::WindowedEnd &end, const Handler &handler)
+		: handler_(handler), spin_(std::move(executor), end)
+	{}
+	void call_back(const Message::ConstSharedPtr &message) override
+	{
+		const uint64_t called_ns = icepath_now_ns();
+		handler_.take(called_ns, const_cast<uint8_t *>(message->data.data()), message->data.size());
+	}
+	void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &) override
+	{
+		spin_.begin(node, "spin", [this](int status) { handler_.end(status); });
+	}
+	int take(plugin_kit::WindowedEnd &end, icepath_recv &) override { return end.end_of_call(); }
+	void cancel() override {} // the executor's threads may go on
+
+private:
+	const Handler &handler_;
+	Spin spin_;
 };
 
 class ByWaitSet : public Taking {

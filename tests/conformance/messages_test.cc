@@ -185,7 +185,7 @@ TEST_P(ManyAnswers, ComeFromOneCallOfAHandler)
 // Of libraries that keep whatever a handler sends.
 std::vector<Case> cases_that_answer_in_handlers()
 {
-	const std::set<std::string> plugins = {"mqtt", "nats", "grpc", "ros", "yarp", "zenoh"};
+	const std::set<std::string> plugins = {"mqtt", "nats", "grpc", "ros", "ros2", "yarp", "zenoh"};
 	std::vector<Case> cases = cases_of_size(64);
 	std::erase_if(cases, [&](const Case &each) {
 		return each.one_way || !each.is_by_callback() || each.is_lossy() || !plugins.contains(each.plugin);
