@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // eCAL 6 in its local mode: a publisher and a subscriber for each direction, which discover each other by broadcasts on
 // the loopback device, four times a second. CPublisher::Send() passes a message on in the sender's thread; a library
-// thread of the receiver calls back, and wakes the receiver here.
+// thread of the receiver calls back. There the side handles the message (callback), or the receiver is woken (block).
 //
 // ecal/shm: Send() copies the message, writes it into a memory file, whose mutex it holds meanwhile, and sets an event,
 // a condition variable in shared memory. The receiver's thread for that file copies it out and calls back. With
@@ -15,6 +15,11 @@
 // window is one message (send_window.h). With acknowledge_timeout_ms, Send() itself waits for the end of the callback,
 // at most that long, and then returns as if nothing had happened. The next message may overwrite one that wasn't read,
 // so the channel ends there. Its window is for what the callback keeps.
+//
+// By callback, a handler may send: eCAL's own test does (TestChainedPublisherSubscriberCallback, pull request 1798).
+// With zero_copy_mode it holds the file of the message that it handles, and Send() writes another. A side that sends one
+// message for each needs no window, because a message says that the one before was handled. With an acknowledgement, the
+// threads of both sides would wait in Send() for the end of each other's callback: ecal/shm-ack has no callback.
 //
 // A publisher with a subscriber may not reach it yet: the thread for its file, or its connection, comes later. So in
 // connect() each side sends messages with a time that no other has, until one has arrived.
@@ -85,9 +90,10 @@ private:
 
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: WindowedEnd(how, what, way_of(what).longest_window()), way(way_of(what))
+		: WindowedEnd(how, what, way_of(what).longest_window()), way(way_of(what)), handler(how),
+		  has_window(!way.may_lose() && !(handler.answers() && (side == 0 || how.answers == 1)))
 	{
-		if (receives)
+		if (receives && !handler.is_used())
 			arrivals.keep(way.may_lose() ? queue_length(how, kQueued) : window, payload_bytes, way.may_lose());
 	}
 	~icepath_endpoint() override
@@ -105,6 +111,8 @@ struct icepath_endpoint : WindowedEnd {
 	}
 
 	const Way &way;
+	const Handler handler;
+	const bool has_window; // whether the sender waits for messages to be taken
 	Greeting *greeting_in = nullptr, *greeting_out = nullptr;
 	uint64_t greeted_ns = 0;
 	Arrivals arrivals;
@@ -117,9 +125,12 @@ namespace {
 void on_message(icepath_endpoint &end, const eCAL::SReceiveCallbackData &came)
 {
 	if (came.send_timestamp == kHelloTime)
-		end.greeting_in->has_come.store(1, std::memory_order_release);
-	else
-		end.arrivals.put(came.buffer, came.buffer_size);
+		return end.greeting_in->has_come.store(1, std::memory_order_release);
+	if (!end.handler.is_used())
+		return end.arrivals.put(came.buffer, came.buffer_size);
+	end.handler.take(icepath_now_ns(), const_cast<void *>(came.buffer), came.buffer_size);
+	if (!end.way.may_lose())
+		end.tell_of_room();
 }
 
 void make_ends(icepath_endpoint &end, const std::string &channel)
@@ -183,10 +194,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->call_ns = message->publish_ns = 0;
-	if (const int status = !end->way.may_lose()  ? end->await_room()
-						   : end->is_cancelled() ? end->end_of_cancelled()
-												 : ICEPATH_OK;
-		status != ICEPATH_OK)
+	if (const int status = end->has_window ? end->await_room() : end->check_over(); status != ICEPATH_OK)
 		return status;
 	message->attempts = 1;
 	message->call_ns = icepath_now_ns();
@@ -208,7 +216,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	if (end->is_cancelled())
+	if (end->is_cancelled() || end->handler.is_used())
 		return end->end_of_cancelled();
 	message->attempts = 1;
 	message->take_call_ns = icepath_now_ns();
