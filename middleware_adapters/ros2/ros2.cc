@@ -12,10 +12,10 @@
 //  - ros2/intra: intra-process communication. The sender's thread puts the message's pointer into a buffer of the
 //    subscription, and triggers the receiver's wait set itself; the RMW provides only wait sets, and nothing is copied.
 //
-// By callback, the three executors are in spin(), in a thread of the adapter's ("spin"): there it would be the main
-// thread of a program with a node. ros2/multi has two, and the node's default callback group lets one of them call back
-// at a time. The side handles the message in the subscription's callback, and may publish there, as nodes do: neither
-// publish() nor the RMW's threads wait for one that spins. The executor takes the message before it calls back.
+// By callback, the three executors are in spin(), in a thread that the adapter starts ("spin"), where a program with a
+// node has its main thread. ros2/multi has two, and the node's default callback group lets one of them call back at a
+// time. The side handles the message in the subscription's callback, and may publish there, as nodes do: neither
+// publish() nor the RMW's threads wait for a thread that spins. The executor takes the message before it calls back.
 //
 // The sender has a window (send_window.h): a reliable publisher may wait forever for its subscription, and a
 // subscription that keeps all has no limit. With a quality of service that may lose messages there is no window.
@@ -67,9 +67,9 @@ struct icepath_endpoint : WindowedEnd {
 	rclcpp::Node::SharedPtr node;
 	rclcpp::Publisher<Message>::SharedPtr publisher;
 	rclcpp::Subscription<Message>::SharedPtr subscription;
-	std::unique_ptr<Taking> taking; // ends before what calls it back
 	Message outgoing;
 	Message::UniquePtr lent; // ros2/intra: to be sent
+	std::unique_ptr<Taking> taking; // ends before what calls it back, and what its thread uses
 };
 
 namespace {
@@ -87,8 +87,10 @@ const icepath_target *target(uint32_t n)
 		made(kSingle, "a ROS 2 topic, taken by a SingleThreadedExecutor", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK),
 		made(kStatic, "a ROS 2 topic, taken by a StaticSingleThreadedExecutor",
 			 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK),
-		made(kMulti, "a ROS 2 topic, taken by a MultiThreadedExecutor's threads, which wake the receiver, or handle it",
-			 ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_CALLBACK),
+		made(
+			kMulti,
+			"a ROS 2 topic, taken by a MultiThreadedExecutor's threads, which wake the receiver, or handle the message",
+			ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_CALLBACK),
 		made(kWaitSet, "a ROS 2 topic, taken by the receiver itself after an rclcpp::WaitSet", ICEPATH_WAIT_EPOLL),
 		[] {
 			icepath_target it =
@@ -184,10 +186,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 
 template <class Publish> int publish(icepath_endpoint &end, icepath_send &message, Publish call)
 {
-	if (const int status = end.has_window  ? end.await_room()
-						   : end.is_over() ? end.end_of_call()
-										   : int{ICEPATH_OK};
-		status != ICEPATH_OK)
+	if (const int status = end.has_window ? end.await_room() : end.check_over(); status != ICEPATH_OK)
 		return status;
 	message.attempts = 1;
 	message.call_ns = icepath_now_ns();

@@ -87,7 +87,8 @@ public:
 		executor_->cancel();
 		thread_.join();
 	}
-	// `fail(status)`: called in that thread if spin() throws.
+	// `fail(status)`: called in that thread if spin() throws. That of a MultiThreadedExecutor has threads of its own, whose
+	// exceptions end the process.
 	template <class Fail> void begin(const rclcpp::Node::SharedPtr &node, const char *thread_name, Fail fail)
 	{
 		executor_->add_node(node);
@@ -183,14 +184,22 @@ public:
 	}
 	void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &) override
 	{
-		spin_.begin(node, "spin", [this](int status) { handler_.end(status); });
+		spin_.begin(node, "spin", [this](int status) {
+			failed_ = status;
+			handler_.end(status);
+		});
 	}
-	int take(plugin_kit::WindowedEnd &end, icepath_recv &) override { return end.end_of_call(); }
+	int take(plugin_kit::WindowedEnd &end, icepath_recv &) override
+	{
+		const int status = failed_;
+		return status != ICEPATH_OK ? status : end.end_of_call();
+	}
 	void cancel() override {} // the executor's threads may go on
 
 private:
 	const Handler &handler_;
-	Spin spin_;
+	std::atomic<int> failed_{ICEPATH_OK}; // no block may run as spin() throws
+	Spin spin_; // ends first
 };
 
 class ByWaitSet : public Taking {

@@ -246,9 +246,7 @@ bool write(icepath_endpoint &end, const icepath_send &message)
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->call_ns = message->publish_ns = 0;
-	if (const int status = end->way.ports == Ports::Buffered ? end->await_room()
-						   : end->is_over()                  ? end->end_of_call()
-															 : ICEPATH_OK;
+	if (const int status = end->way.ports == Ports::Buffered ? end->await_room() : end->check_over();
 		status != ICEPATH_OK)
 		return status;
 	message->attempts = 1;

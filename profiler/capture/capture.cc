@@ -360,7 +360,8 @@ Misses Capture::misses() const
 {
 	Misses misses;
 	for (size_t i = 0; i < kProbes.size(); i++) {
-		if (!links_[i] || second_links_[i]) // of two programs one always runs (sockets.bpf.h)
+		// Of two programs one always runs, as long as they know the context (sockets.bpf.h).
+		if (!links_[i] || (second_links_[i] && links_[number_of("softirq_entry")]))
 			continue;
 		(is_of_an_instant(kProbes[i]) ? misses.of_an_instant : misses.lasting) +=
 			misses_of(program_of(bpf_, selection_[i].candidate), links_[i]);
