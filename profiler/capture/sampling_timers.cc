@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "icepath/plugin.h"
 #include "profiler/failure.h"
 
 namespace icepath::capture {
@@ -37,6 +38,19 @@ int open_event(uint32_t cpu)
 	return static_cast<int>(syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
+// More than a sleep mostly lasts longer than asked for.
+constexpr uint64_t kSpinNs = 1'000'000;
+
+// Returns at once for less than kSpinNs.
+void sleep_before(uint64_t ns)
+{
+	if (ns <= kSpinNs)
+		return;
+	const timespec most = {static_cast<time_t>((ns - kSpinNs) / 1'000'000'000),
+						   static_cast<long>((ns - kSpinNs) % 1'000'000'000)};
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &most, nullptr);
+}
+
 } // namespace
 
 SamplingTimers::SamplingTimers(int program, const std::vector<uint32_t> &cpus)
@@ -60,18 +74,29 @@ void SamplingTimers::close_all()
 			close(event);
 }
 
+// A timer's first period begins as its event is enabled, or as an enabled one is given its period again.
 void SamplingTimers::start(uint64_t period_ns)
 {
-	// Not at the same time on all CPUs: one that is held up with a lock would always be seen by others as their wait.
-	const timespec apart = {0, static_cast<long>(period_ns / std::max<size_t>(events_.size(), 1))};
-	for (const int event : events_) {
-		if (ioctl(event, PERF_EVENT_IOC_PERIOD, &period_ns) || ioctl(event, PERF_EVENT_IOC_ENABLE, 0)) {
-			const Failure failure = no_samples("a timer can't be started");
-			stop();
-			throw failure;
+	constexpr int kMostTries = 8; // each takes up to a period
+	const uint64_t share_ns = period_ns / std::max<size_t>(events_.size(), 1);
+	uint64_t begin_ns = 0; // of the first event's period
+	for (size_t i = 0; i < events_.size(); i++)
+		for (int tries = 0; tries < kMostTries; tries++) {
+			// Not at the same time on all CPUs: one that is held up with a lock would always be seen by others as their
+			// wait. A sleep alone lasts longer than asked for, by a third of a short period.
+			const auto late_ns = [&] { return (icepath_now_ns() - begin_ns + period_ns - i * share_ns) % period_ns; };
+			while (i > 0 && late_ns() > std::max<uint64_t>(share_ns / 8, 1000))
+				sleep_before(period_ns - late_ns());
+			if (ioctl(events_[i], PERF_EVENT_IOC_PERIOD, &period_ns) || ioctl(events_[i], PERF_EVENT_IOC_ENABLE, 0)) {
+				const Failure failure = no_samples("a timer can't be started");
+				stop();
+				throw failure;
+			}
+			if (i == 0)
+				begin_ns = icepath_now_ns();
+			if (i == 0 || late_ns() < share_ns / 4)
+				break;
 		}
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &apart, nullptr);
-	}
 }
 
 void SamplingTimers::stop()
