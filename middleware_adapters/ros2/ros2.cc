@@ -57,7 +57,7 @@ bool may_lose(const icepath_qos &asked)
 
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: WindowedEnd(how, what), asked(how.qos), has_window(!may_lose(how.qos)), handler(how)
+		: WindowedEnd(how, what), asked(qos_where_answered(how)), has_window(!may_lose(how.qos)), handler(how)
 	{}
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
 
