@@ -57,11 +57,12 @@ bool may_lose(const icepath_qos &asked)
 
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: WindowedEnd(how, what), asked(qos_where_answered(how)), has_window(!may_lose(how.qos)), handler(how)
+		: WindowedEnd(how, what), asked(how.answers == 1 && how.peers <= 1 ? qos_where_answered(how) : how.qos),
+		  has_window(!may_lose(how.qos)), handler(how)
 	{}
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
 
-	const icepath_qos asked;
+	const icepath_qos asked; // with several answers all are kept, since an executor takes them later than they come
 	const bool has_window;
 	const Handler handler;
 	rclcpp::Node::SharedPtr node;
