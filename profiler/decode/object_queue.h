@@ -11,7 +11,13 @@ namespace icepath::decode {
 
 // An event at one object. Among simultaneous ones givings come first: their call has begun by then.
 struct Happening {
-	enum class Kind : uint8_t { Give, Take, Empty, Unknown };
+	enum class Kind : uint8_t {
+		Give,
+		Foreign, // a datagram was announced that no known call gave: as a rule, of a process that isn't watched
+		Take,
+		Empty,
+		Unknown,
+	};
 	uint64_t at_ns = 0;
 	Kind kind = Kind::Give;
 	uint32_t tid = 0;
@@ -41,6 +47,7 @@ private:
 		uint32_t tid = 0;
 		const Call *call = nullptr; // nullptr: not known, before the first record
 		uint64_t left = 0; // bytes that aren't taken yet
+		uint64_t in_ns = 0; // see Happening
 	};
 	using At = std::vector<Happening>::const_iterator;
 
@@ -50,8 +57,11 @@ private:
 	// Takes the newest in-flight bytes first, as many as were taken without having been given since. Returns how many
 	// remain missing.
 	uint64_t land(uint64_t missing);
-	// Between two instants at which the queue's content is known.
-	void between(At begin, At end);
+	// Between two instants at which the queue's content is known. `empty_ns`: it is empty at the second; 0: not known.
+	void between(At begin, At end, uint64_t empty_ns);
+	// Where foreign datagrams were announced: tells them from the given ones, whose order is known, by their sizes. False
+	// unless all that was announced and given was taken, and there is exactly one way to tell them apart.
+	bool by_datagram(At begin, At end, uint64_t empty_ns);
 	// Bytes taken beyond those present.
 	uint64_t missing(At begin, At end) const;
 	void take(const Happening &taken, bool contradicts);

@@ -14,8 +14,7 @@ namespace icepath::decode {
 struct FoundTransfer {
 	const Edge *on = nullptr; // nullptr: in memory
 	// The first edge by which the whole message may have gone, where `on` is the last; nullptr: `on`.
-	const Edge *whole_since =
-		nullptr; // the first one by which all of it may have gone, where `on` is the last; nullptr: that, too
+	const Edge *whole_since = nullptr;
 	std::vector<const Edge *> parts = {}; // edges that may carry parts of it, `on` included
 	uint32_t from = 0, to = 0; // tids
 	Mark had, taken_by; // in memory only

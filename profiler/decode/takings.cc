@@ -44,7 +44,7 @@ public:
 			Announcement one = announced(event);
 			// A datagram reaches a socket once. A second time, the record of another packet is missing.
 			if (one.device && !event.has_stream_end && !arrived.emplace(one.device, event.socket).second)
-				one = {.ready = &event};
+				one = {.ready = &event, .again = true};
 			announcements_.push_back(one);
 		}
 		find_covering();
@@ -235,6 +235,22 @@ private:
 		return all;
 	}
 
+	// A datagram that no known call gave.
+	static bool is_foreign(const Announcement &one)
+	{
+		return !one.give && !one.again && !one.ready->has_stream_end && one.ready->context != ICEPATH_CONTEXT_TASK;
+	}
+
+	void add_foreign(uint64_t object, std::vector<Happening> &all) const
+	{
+		const auto announced = at_.find(object);
+		if (announced == at_.end())
+			return;
+		for (const Announcement *one : announced->second)
+			if (is_foreign(*one))
+				all.push_back({one->ready->at_ns, Happening::Kind::Foreign, 0, nullptr, 0});
+	}
+
 	// Finds what is taken after two threads gave at the same time, until the object is empty again: nothing shows whose
 	// it was.
 	static void find_untold(const std::vector<Happening> &all, const std::vector<uint64_t> &emptied_ns,
@@ -287,7 +303,14 @@ private:
 		std::vector<Happening> all = given_to(object);
 		if (all.empty())
 			return;
+		add_foreign(object, all);
 		all.insert(all.end(), takes.begin(), takes.end());
+		// What was found empty while records were lost may have had something else meanwhile.
+		std::erase_if(all, [&](const Happening &one) {
+			return one.kind == Happening::Kind::Empty && std::ranges::any_of(seen_.lost, [&](const LossWindow &lost) {
+					   return lost.begin_ns <= one.at_ns && one.at_ns <= lost.end_ns;
+				   });
+		});
 		for (const LossWindow &lost : seen_.lost)
 			for (const uint64_t at_ns : {lost.begin_ns, lost.end_ns})
 				all.push_back({at_ns, Happening::Kind::Unknown, 0, nullptr, 0});
@@ -323,7 +346,7 @@ private:
 			const Announcement *at = nullptr;
 			auto one = begin;
 			for (; one != found->second.end() && (*one)->ready->at_ns <= taking.take->end_ns; ++one)
-				if ((*one)->give == taking.give || (!at && (by_device || !(*one)->give)))
+				if ((*one)->give == taking.give || (!at && !is_foreign(**one) && (by_device || !(*one)->give)))
 					at = *one;
 			if (!at) { // taken before its announcement
 				if (one != found->second.end() && (*one)->give == taking.give)

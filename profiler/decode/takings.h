@@ -8,7 +8,9 @@
 // from several sockets to one, and from one socket to several, of the run or not, are ordered by their announcements.
 //
 // A softirq announces the datagram that its CPU queued last. If an earlier softirq had handled that one, a process that
-// isn't watched sent the announced datagram: it has no giver.
+// isn't watched sent the announced datagram: it has no giver. Between two instants at which the socket was empty, such
+// datagrams are told from those of the run by their sizes and their order, if that leaves one possibility, or else none
+// is matched. That rests on whole datagrams, each taken once by one call.
 //
 // What two threads give to one object at the same time may enter in either order. What is taken from the object is then
 // untold until all of it has been taken. What was announced before the other call began came first.
@@ -42,6 +44,7 @@ struct Announcement {
 	const SocketEvent *device = nullptr;
 	const Call *give = nullptr;
 	uint32_t from = 0;
+	bool again = false; // of a datagram that this socket has had: of its next part, or of another one without a record
 };
 
 struct Moved {

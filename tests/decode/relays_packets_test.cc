@@ -139,6 +139,152 @@ TEST_F(ByPackets, ADatagramComesToASocketOnce)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
+// A process that isn't watched sends datagrams to the same socket, on another CPU.
+class WithAStranger : public ByPackets {
+protected:
+	WithAStranger()
+	{
+		gives_by_packet(kSender, 500, 100);
+		takes(560, 100);
+		finds_nothing(600);
+	}
+	void a_strangers_comes(uint64_t at)
+	{
+		icepath_record &record = event(ICEPATH_RECORD_DATA_READY, at, 0, 0xb1);
+		record.context = ICEPATH_CONTEXT_SOFTIRQ;
+		record.cpu = 1;
+	}
+	// The datagram of a call at 1100 is queued at 1105.
+	void gives_slowly() { call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1, 100), sent(1105, 100); }
+	// How the message came to the broker, at the latest instant, which ends the taking call.
+	std::string to_broker()
+	{
+		broker_gives_on(1300);
+		const std::string text = capture.text();
+		return text.substr(0, text.find(" | 1:relay.user"));
+	}
+};
+
+TEST_F(WithAStranger, ItsDatagramIsTheOneOfAnotherSize)
+{
+	gives_by_packet(kSender, 1100, 100);
+	const std::string alone =
+		"0:sender.user 100' | 0:sender.kernel 5' | 1:network 10' | 1:queue/busy 55' | 1:relay.kernel 5'";
+	a_strangers_comes(1140);
+	takes(1170, 100);
+	takes(1180, 380);
+	finds_nothing(1190);
+	EXPECT_EQ(to_broker(), alone);
+}
+
+// It may come before or after a datagram that is sent at the same time.
+TEST_F(WithAStranger, SizesTellWhatTimesDoNot)
+{
+	gives_by_packet(kSender, 1100, 100);
+	a_strangers_comes(1112);
+	takes(1170, 380);
+	takes(1180, 100);
+	finds_nothing(1190);
+	EXPECT_EQ(to_broker(),
+			  "0:sender.user 100' | 0:sender.kernel 5' | 1:network 10' | 1:queue/busy 65' | 1:relay.kernel 5'");
+}
+
+TEST_F(WithAStranger, OfTwoOfOneSizeNeitherIsTheMessage)
+{
+	gives_by_packet(kSender, 1100, 100);
+	a_strangers_comes(1140);
+	takes(1170, 100);
+	takes(1180, 100);
+	EXPECT_EQ(to_broker(), "left_path");
+}
+
+TEST_F(WithAStranger, MoreTakenThanAnnouncedIsNotMatched)
+{
+	gives_by_packet(kSender, 1100, 100);
+	a_strangers_comes(1140);
+	takes(1160, 380);
+	takes(1170, 100);
+	takes(1180, 380);
+	EXPECT_EQ(to_broker(), "left_path");
+}
+
+// Without the announcement, what was taken at 1110 would be the message.
+class OnItsWay : public WithAStranger {
+protected:
+	void a_strangers_is_taken(uint64_t bytes)
+	{
+		a_strangers_comes(1095);
+		gives_slowly();
+		takes(1110, bytes);
+		finds_nothing(1120);
+		arrives(1145, kSender);
+		takes(1160, 100);
+		EXPECT_EQ(to_broker(),
+				  "0:sender.user 100' | 0:sender.kernel 5' | 1:network 40' | 1:queue/busy 15' | 1:relay.kernel 5'");
+	}
+};
+
+TEST_F(OnItsWay, AStrangersOfItsSizeIsNotTheMessage) { a_strangers_is_taken(100); }
+
+TEST_F(OnItsWay, ASmallerStrangersIsNotTheMessage) { a_strangers_is_taken(60); }
+
+TEST_F(WithAStranger, ItsAnnouncementIsNotTheMessages)
+{
+	gives_slowly();
+	a_strangers_comes(1112);
+	takes(1116, 100);
+	arrives(1125, kSender);
+	takes(1180, 380);
+	finds_nothing(1190);
+	const std::string with_strangers = to_broker();
+	EXPECT_EQ(with_strangers.find("no_evidence"), std::string::npos) << with_strangers;
+}
+
+// It is announced, but a call that takes nothing isn't told from one that found nothing.
+TEST_F(WithAStranger, AnEmptyDatagramLeavesTheMessageUnmatched)
+{
+	gives_by_packet(kSender, 1100, 100);
+	a_strangers_comes(1130);
+	a_strangers_comes(1140);
+	takes(1150, 0);
+	takes(1160, 100);
+	takes(1170, 380);
+	finds_nothing(1180);
+	a_strangers_comes(1190);
+	takes(1200, 100);
+	EXPECT_EQ(to_broker(), "left_path");
+}
+
+// A polling taker has a stranger's datagram before it is announced.
+TEST_F(WithAStranger, ALateAnnouncementLeavesTheMessageUnmatched)
+{
+	takes(1010, 380);
+	finds_nothing(1020);
+	a_strangers_comes(1030);
+	gives_by_packet(kSender, 1100, 100);
+	a_strangers_comes(1140);
+	takes(1160, 100);
+	takes(1170, 380);
+	finds_nothing(1180);
+	a_strangers_comes(1190);
+	takes(1200, 100);
+	EXPECT_EQ(to_broker(), "left_path");
+}
+
+// UDP cuts what one call gave into datagrams, each with an announcement.
+TEST_F(WithAStranger, PartsOfACallAreNotStrangers)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1130, 0xa1, 300);
+	sent(1105, 300);
+	for (const uint64_t at : {1110, 1112, 1114})
+		arrives(at, kSender);
+	a_strangers_comes(1140);
+	for (const uint64_t at : {1150, 1160, 1170})
+		takes(at, 100);
+	takes(1180, 300);
+	EXPECT_EQ(to_broker(), "left_path");
+}
+
 // A datagram to a socket of another program isn't among those that the broker takes.
 TEST_F(ByPackets, WhatGoesElsewhereIsNotTakenHere)
 {
