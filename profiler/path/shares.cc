@@ -103,11 +103,15 @@ void SharingOut::add_without_interrupts(const Culprit &who, uint64_t begin_ns, u
 void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off)
 {
 	busy_.clear();
+	// The last instant before `begin_ns` at which some thread had the CPU: others had left it by then.
+	uint64_t had_ns = off.out_cpu == cpu && off.out_ns <= begin_ns ? off.out_ns : 0;
 	if (off.in_cpu == cpu)
 		busy_.push_back({off.in_ns, UINT64_MAX, waiter.tid, off.from_idle});
 	if (const auto found = seen_.cpus.find(cpu); found != seen_.cpus.end()) {
 		const auto &runs = found->second.runs;
 		auto run = std::ranges::partition_point(runs, [&](const Run &one) { return one.out_ns <= begin_ns; });
+		if (run != runs.begin())
+			had_ns = std::max(had_ns, std::prev(run)->in_ns);
 		for (; run != runs.end() && run->in_ns < off.in_ns; ++run)
 			busy_.push_back({run->in_ns, run->out_ns, run->tid, run->from_idle});
 	}
@@ -117,7 +121,10 @@ void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter
 		const uint64_t known_until_ns = known_to_run_until(thread);
 		// It runs from each period's end until the next one begins.
 		auto came = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.in_ns <= begin_ns; });
-		came = came == thread.off.begin() ? came : std::prev(came);
+		if (came != thread.off.begin())
+			--came;
+		if (came != thread.off.end() && came->in_cpu == cpu && came->in_ns <= begin_ns)
+			had_ns = std::max(had_ns, came->in_ns);
 		for (; came != thread.off.end() && came->in_ns < off.in_ns; ++came) {
 			const auto next = std::next(came);
 			const uint64_t end_ns = std::min(next == thread.off.end() ? UINT64_MAX : next->out_ns, known_until_ns);
@@ -130,6 +137,7 @@ void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter
 				busy_.push_back({came->in_ns, UINT64_MAX, tid, came->from_idle, false, true});
 		}
 	}
+	std::erase_if(busy_, [&](const Busy &one) { return one.ends_untold && one.begin_ns < had_ns; });
 	add_first_runs(cpu, begin_ns, waiter, off);
 	std::ranges::sort(busy_, {}, &Busy::begin_ns);
 	for (size_t i = 0; i + 1 < busy_.size(); ++i)

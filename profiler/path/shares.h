@@ -28,7 +28,7 @@ private:
 		uint32_t tid = 0;
 		bool from_idle = false; // the CPU was idle until it began
 		bool is_sure = true; // its begin is known, and no missing record could have ended it earlier
-		bool ends_untold = false; // ends at the latest when the next one begins
+		bool ends_untold = false; // ends at the latest when another thread has the CPU
 	};
 	void add(const Culprit &who, uint64_t ns);
 	void add_interrupt(const Cpu &cpu, const Carved &outer);

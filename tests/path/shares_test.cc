@@ -190,6 +190,34 @@ TEST(Shares, AnotherThreadsRunMayHaveEndedWhereARecordIsMissingLater)
 	EXPECT_EQ(shares_of(scene.path()), "runqueue: unknown 1000");
 }
 
+// A thread that the records follow leaves the CPU for the rest of the block: only its coming is recorded.
+TEST(Shares, WhoDoesNotComeBackHasTheCpuUntilAnotherHasItAtTheLatest)
+{
+	Scene scene = woken();
+	scene.add_thread(30, kReceiverCpu).followed = true;
+	OffCpu &last = scene.sleep(30, 20, 30, 40, 215, kForeign);
+	wait_of(scene).from_idle = true;
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: unknown 1000");
+	last.in_ns = 50; // the receiver had it after that
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: idle 1000");
+	wait_of(scene).out_cpu = 5;
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: unknown 1000");
+	Thread &other = scene.add_thread(31, 5);
+	other.pinned = false;
+	scene.sleep(31, 20, 30, 40, 150, kForeign).in_cpu = 5;
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: unknown 1000");
+	other.off.back().in_cpu = kReceiverCpu;
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: 31 1000");
+	other.off.push_back({});
+	other.off.back().out_ns = 160;
+	other.off.back().in_ns = 1400;
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: idle 1000");
+	other.off.clear();
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: unknown 1000");
+	scene.foreign_run(kReceiverCpu, 150, 160);
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: idle 1000");
+}
+
 // From its migration on, its queue is known.
 TEST(Shares, OfAThreadThatWasMovedOnlyTheQueueThatIsKnownCounts)
 {
