@@ -76,6 +76,19 @@ std::string refusal_of(const CellResult &slower, const CellResult &faster,
 
 } // namespace
 
+std::optional<stats::Effect> longer_by_probes(const CellResult &slower, const CellResult &faster)
+{
+	const auto &a = slower.observer_effect.p50, &b = faster.observer_effect.p50;
+	if (!a || !b)
+		return {};
+	stats::Effect longer{a->mean - b->mean, std::min(a->pairs, b->pairs), {}};
+	if (a->interval && b->interval) {
+		const double half = std::hypot(a->interval->high - a->interval->low, b->interval->high - b->interval->low) / 2;
+		longer.interval = {longer.mean - half, longer.mean + half};
+	}
+	return longer;
+}
+
 Against explain_against(const RunResult &result, size_t cell, size_t against)
 {
 	Against found;
@@ -169,6 +182,23 @@ void add_unknown_of_both(Page &page, const Against &against, const CellResult &s
 	page.paragraph("unknown", text);
 }
 
+// What of the difference is the probes'.
+void add_longer_by_probes(Page &page, const CellResult &slower, const CellResult &faster)
+{
+	const std::optional<stats::Effect> longer = longer_by_probes(slower, faster);
+	if (!longer)
+		return;
+	const bool is_told = longer->interval && (longer->interval->low > 0 || longer->interval->high < 0);
+	const stats::Effect part{std::abs(longer->mean), longer->pairs, longer->interval};
+	const std::string theirs = !is_told ? "which doesn't tell whether a part of the difference is theirs"
+							   : longer->mean > 0
+								   ? "so " + effect_text(part).substr(1) + " µs of the difference are theirs"
+								   : "so they hide " + effect_text(part).substr(1) + " µs of it";
+	page.paragraph("probes",
+				   fmt::format("they add {} and {} µs to the two p50s, {}", effect_text(slower.observer_effect.p50),
+							   effect_text(faster.observer_effect.p50), theirs));
+}
+
 } // namespace
 
 void add_against(Page &page, const RunResult &result, const Against &against)
@@ -199,6 +229,7 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 	page.paragraph("because", fmt::format("a typical message with probes takes {} µs longer{}",
 										  microseconds(static_cast<double>(difference.of.ns())),
 										  most.empty() ? ", and no kind of time is told apart" : ". " + most));
+	add_longer_by_probes(page, slower, faster);
 	page.paragraph(
 		"messages",
 		fmt::format(

@@ -28,6 +28,10 @@ struct Against {
 	size_t others_without = 0; // such pairs that no command names: another cell has the same title
 };
 
+// By how much longer probes make a p50 of the slower cell than one of the faster: that much of their difference with
+// probes is the probes'. Its interval is of both cells' effects, as if they were independent.
+std::optional<stats::Effect> longer_by_probes(const CellResult &slower, const CellResult &faster);
+
 Against explain_against(const RunResult &result, size_t cell, size_t against);
 
 // Of the cells that `texts` of --cell and --against name, those that are most alike (named_cells.h).

@@ -202,6 +202,7 @@ std::string against_json(const RunResult &result, const Against &against)
 		 {{"slower", unknown_json(result.cells[against.slower])},
 		  {"faster", unknown_json(result.cells[against.faster])}}},
 		{"mean_longer_ns", nullptr},
+		{"longer_by_probes_ns", nullptr},
 		{"pair", nullptr},
 		{"difference", nullptr},
 		{"causes", causes_json(against.causes, "faster_share")},
@@ -216,6 +217,8 @@ std::string against_json(const RunResult &result, const Against &against)
 	if (const auto longer = mean_longer(slower, faster))
 		json["mean_longer_ns"] = {{"known", longer->known_ns ? OrderedJson(*longer->known_ns) : OrderedJson(nullptr)},
 								  {"all", longer->all_ns}};
+	if (const auto longer = longer_by_probes(slower, faster))
+		json["longer_by_probes_ns"] = {{"mean", longer->mean}, {"ci95", interval_json(longer->interval)}};
 	if (against.difference)
 		json["difference"] = difference_json(*against.difference);
 	return printed_json(json);

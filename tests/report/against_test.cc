@@ -97,6 +97,25 @@ TEST_F(AgainstTest, ThatProbesChangeTheModesStandsBeforeTheExplanation)
 	EXPECT_LT(probes, text.find("because")) << text;
 }
 
+TEST_F(AgainstTest, WhatProbesAddToOneAloneIsTheirPartOfTheDifference)
+{
+	RunResult result = run_of(temporary, {});
+	result.cells[0].observer_effect.p50 = {1500, 12, stats::Interval{1470, 1530}};
+	result.cells[1].observer_effect.p50 = {500, 10, stats::Interval{460, 540}};
+	EXPECT_NE(
+		printed(result, explain_against(result, 0, 1))
+			.find("they add +1.50 ±0.03 and +0.500 ±0.040 µs to the two p50s, so 1.00 ±0.05 µs of the difference"),
+		std::string::npos)
+		<< printed(result, explain_against(result, 0, 1));
+	std::swap(result.cells[0].observer_effect, result.cells[1].observer_effect);
+	EXPECT_NE(printed(result, explain_against(result, 0, 1)).find("so they hide 1.00 ±0.05 µs of it"),
+			  std::string::npos);
+	result.cells[0].observer_effect.p50 = {1500, 12, stats::Interval{-470, 3470}};
+	EXPECT_NE(printed(result, explain_against(result, 0, 1)).find("which doesn't tell whether"), std::string::npos);
+	result.cells[0].observer_effect.p50 = {};
+	EXPECT_EQ(printed(result, explain_against(result, 0, 1)).find("to the two p50s"), std::string::npos);
+}
+
 TEST_F(AgainstTest, AskedTheOtherWayRoundSaysSo)
 {
 	const RunResult result = run_of(temporary, {});
