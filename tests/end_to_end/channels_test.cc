@@ -114,7 +114,8 @@ TEST_F(FanOut, ReachesEveryReceiverOverEveryTransport)
 				   });
 }
 
-// A socket announces each message. An awake receiver may take one before that, if its sender lost the CPU.
+// A socket announces each message. An awake receiver may take one before that, if its sender lost the CPU: where the
+// machine is disturbed so are many in a row, all in one cell.
 void expect_known_ways_through_sockets(const std::filesystem::path &run)
 {
 	const ResolvedRun resolved = read_resolved(run);
@@ -125,13 +126,17 @@ void expect_known_ways_through_sockets(const std::filesystem::path &run)
 			known[block.block.cell].second++;
 		}
 	size_t cells = 0;
+	double known_of_all = 0, all = 0;
 	for (const auto &[number, counts] : known) {
 		const model::Cell &cell = resolved.head.cells[number];
 		if (!cell.mechanisms.has(model::Mechanism::Socket))
 			continue;
 		cells++;
-		EXPECT_GE(counts.first, 0.8 * counts.second) << model::title(cell);
+		EXPECT_GE(counts.first, 0.5 * counts.second) << model::title(cell);
+		known_of_all += counts.first;
+		all += counts.second;
 	}
+	EXPECT_GE(known_of_all, 0.9 * all);
 	EXPECT_GE(cells, 5u) << "UNIX sockets of three kinds, TCP, UDP";
 }
 

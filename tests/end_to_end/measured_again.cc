@@ -33,6 +33,10 @@ WholenessOfCells measure_until_enough(const std::string &targets, int seconds, c
 			sum.probed += cell["messages"]["probed"].get<double>();
 			sum.complete += cell["messages"]["complete"].get<double>();
 			sum.has_unprobed |= !cell["rusage"].is_null();
+			EXPECT_EQ(cell["capture"]["dropped"], 0) << cell["target"];
+			if (cell["messages"]["complete"] != 0) { // otherwise it is null
+				EXPECT_EQ(cell["layers_sum_error_ns"], 0) << cell["target"];
+			}
 		}
 		std::set<std::string> lacking;
 		for (const auto &[cell, sum] : cells)

@@ -21,7 +21,8 @@ struct Wholeness {
 using WholenessOfCells = std::map<std::pair<std::string, std::string>, Wholeness>; // by target and wait
 
 // Runs `icepath run -t <targets> -d <seconds> <options>` in `folder`, then again, twice as long, with the targets that
-// lack messages: at most five runs. `look` gets each run's run.json and full report.
+// lack messages: at most five runs. Of each cell, no record may be dropped, and the layers of its messages must add up.
+// `look` gets each run's run.json and full report.
 WholenessOfCells measure_until_enough(const std::string &targets, int seconds, const std::vector<std::string> &options,
 									  const std::filesystem::path &folder,
 									  const std::function<void(const nlohmann::json &, const std::string &)> &look);

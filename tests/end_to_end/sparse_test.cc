@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uint64_t kPeriodNs = 100'000'000;
+constexpr uint64_t kPeriodNs = 50'000'000;
 
 TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 {
@@ -22,7 +22,7 @@ TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	const Outcome outcome = run({icepath_program(), "run", "-t", kAllByTwoThreads, "--patterns", "sparse",
-								 "--sparse-period", "100ms", "-s", "64", "-d", "40", "-o", "out"},
+								 "--sparse-period", "50ms", "-s", "64", "-d", "20", "-o", "out"},
 								folder.path(), 120s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const nlohmann::json json = read_json(folder.path() / "out/run.json");
@@ -31,7 +31,7 @@ TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 	for (const auto &cell : json["cells"]) {
 		SCOPED_TRACE(cell["target"].get<std::string>());
 		const auto &messages = cell["messages"];
-		EXPECT_EQ(cell["rate_hz"], 10);
+		EXPECT_EQ(cell["rate_hz"], 20);
 		EXPECT_EQ(messages["sent"], messages["received"]) << messages.dump();
 		EXPECT_EQ(messages["sent"].get<uint64_t>() % 20, 0u) << "blocks of 20 counted messages";
 		EXPECT_EQ(messages["bad_payload"], 0);

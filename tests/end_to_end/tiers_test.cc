@@ -66,19 +66,20 @@ TEST_P(Tiers, PathsAreWholeAndTheRunSaysWhatTheyRestOn)
 			EXPECT_TRUE(probe["tier"] == "tracepoint" || probe["tier"] == "stamp" || probe["tier"] == "none") << probe;
 	}
 
-	for (const auto &cell : json["cells"]) {
-		SCOPED_TRACE(cell["target"].get<std::string>() + " " + cell["wait"].get<std::string>());
-		EXPECT_EQ(cell["capture"]["dropped"], 0);
-		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
-		// If a function marks the time when a queue has the message, none of it is inferred.
-		if (!functions || !(cell["target"] == "pipe" || cell["target"] == "mqueue" ||
-							cell["target"].get<std::string>().starts_with("uds-")))
-			continue;
-		for (const auto &layer : cell["layers"])
-			if (layer["layer"] == "sender.kernel") {
-				EXPECT_LT(layer["provenance"]["inferred"].get<double>(), 0.05) << layer.dump();
-			}
-	}
+	// If a function marks the time when a queue has the message, none of it is inferred.
+	constexpr uint64_t kEnough = 20; // of which one isn't more than the twentieth that may be
+	for (const auto &run : runs)
+		for (const auto &cell : run["cells"]) {
+			const std::string target = cell["target"];
+			if (!functions || cell["messages"]["complete"] <= kEnough ||
+				!(target == "pipe" || target == "mqueue" || target.starts_with("uds-")))
+				continue;
+			for (const auto &layer : cell["layers"])
+				if (layer["layer"] == "sender.kernel") {
+					EXPECT_LT(layer["provenance"]["inferred"].get<double>(), 0.05)
+						<< target << " " << cell["wait"] << layer.dump();
+				}
+		}
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Tiers, testing::ValuesIn(capture::kTierNames),

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Boots a kernel with an initramfs under qemu, without KVM, and judges its console: what inside.sh says of its steps is
-# printed; a hang, a kernel's complaint or a failed step fails it, with the console's tail.
+# printed; a hang, a kernel's complaint or a failed step fails it. What the console says of that is printed, and is in a file
+# beside it (.verdict).
 #
 #   tests/vm/boot.sh FETCHED KERNEL INITRAMFS SECONDS CPUS "KERNEL OPTIONS -- STEPS"
 set -eu
@@ -39,7 +40,10 @@ grep -aEq 'BUG:|Oops|WARNING: |general protection|Kernel panic|rcu: INFO|blocked
 grep -aq '^vm: done 0$' "$console" || verdict=${verdict:-$(grep -aq '^vm: done' "$console" &&
 	echo 'a step failed' || echo "it hung, or died, within $seconds s")}
 if [ -n "$verdict" ]; then
-	echo "$kernel: $verdict; the end of $console:"
-	tail -n "$log_length" "$console"
-	exit 1
-fi
+	echo "$kernel: $verdict: $console"
+	case $verdict in
+	'a step failed') awk '/^vm: / { failed = /^vm: FAILED/ } failed' "$console" ;;
+	*) cat "$console" ;;
+	esac | tail -n $log_length
+fi | tee "${console%.log}.verdict"
+[ -z "$verdict" ]

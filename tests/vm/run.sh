@@ -43,6 +43,7 @@ failed=0
 "$source/tests/vm/fetch.sh" "$fetched" $kernels || exit
 # shellcheck disable=SC2086
 "$source/tests/vm/initramfs.sh" "$source" "$build" "$fetched" "$fetched/initramfs" $programs
+rm -f "$fetched"/console-*.verdict
 boot() { "$source/tests/vm/boot.sh" "$fetched" "$1" "$fetched/initramfs" "$seconds" "$2" "$3" || failed=1; }
 boots_of() {
 	local kernel=$1 failed=0 isolation line tier form
@@ -81,4 +82,6 @@ done
 for machine in $(jobs -p); do
 	wait "$machine" || failed=1
 done
+# Once more at the end, where no other machine's output is between.
+[ $failed -eq 0 ] || cat "$fetched"/console-*.verdict
 exit $failed
