@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -59,7 +60,16 @@ inline ros::NodeHandle &node()
 		if (ros::console::set_logger_level(ROSCONSOLE_DEFAULT_NAME, ros::console::levels::Fatal))
 			ros::console::notifyLoggerLevelsChanged();
 		const ThreadsNamed named("roscpp");
-		return new ros::NodeHandle;
+		auto *const made = new ros::NodeHandle;
+		// It has made the library's singletons, so this is done before they go. Their threads, which the end of a peer's
+		// connection wakes, would lock what is no more.
+		std::atexit([] {
+			try {
+				ros::shutdown();
+			} catch (const std::exception &) {
+			}
+		});
+		return made;
 	}();
 	return *only;
 }
