@@ -11,18 +11,22 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "icepath/plugin.h"
 #include "profiler/capture/bpf_object.h"
 #include "tests/capture/exchange.h"
 #include "tests/capture/player.h"
@@ -99,6 +103,45 @@ bool send_all(int socket)
 	return true;
 }
 
+// What the busy process has to say, in memory that it shares with the test.
+struct Busy {
+	std::atomic<bool> is_over;
+	uint32_t away = 0;
+	std::array<std::pair<uint64_t, uint64_t>, 4096> away_ns; // when another task had its CPU
+
+	// Announces bytes to a socket all the time.
+	bool run()
+	{
+		const auto switches = [] {
+			rusage usage{};
+			getrusage(RUSAGE_SELF, &usage);
+			return usage.ru_nvcsw + usage.ru_nivcsw;
+		};
+		constexpr uint64_t kLongNs = 20'000;
+		std::array<int, 2> ends{};
+		char byte = 0;
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()))
+			return false;
+		uint64_t last_ns = icepath_now_ns();
+		for (long before = switches(); !is_over;) {
+			if (write(ends[0], "x", 1) != 1 || read(ends[1], &byte, 1) != 1)
+				return false;
+			const uint64_t now_ns = icepath_now_ns();
+			if (now_ns - last_ns > kLongNs && before != switches() && away < away_ns.size()) {
+				away_ns.at(away++) = {last_ns, now_ns};
+				before = switches();
+			}
+			last_ns = icepath_now_ns();
+		}
+		return true;
+	}
+	bool was_away(uint64_t at_ns) const
+	{
+		return std::any_of(away_ns.begin(), away_ns.begin() + away,
+						   [&](const auto &one) { return one.first <= at_ns && at_ns <= one.second; });
+	}
+};
+
 // How often the kernel skipped the programs of this name.
 uint64_t skips_of(std::string_view program)
 {
@@ -126,20 +169,10 @@ TEST(Nested, AnnouncementsAreRecordedOnceEach)
 		return; // before 6.3 there is no such tracepoint
 	const Steered steered(receiving);
 	const int datagrams = datagram_socket();
-	auto *is_over = static_cast<std::atomic<bool> *>(
-		mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	auto *busy_in =
+		static_cast<Busy *>(mmap(nullptr, sizeof(Busy), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	const Player sender(sending, [&](int) { return send_all(datagrams); });
-	// Announces bytes to another socket all the time.
-	const Player busy(receiving, [&](int) {
-		std::array<int, 2> ends{};
-		char byte = 0;
-		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()))
-			return false;
-		while (!*is_over)
-			if (write(ends[0], "x", 1) != 1 || read(ends[1], &byte, 1) != 1)
-				return false;
-		return true;
-	});
+	const Player busy(receiving, [&](int) { return busy_in->run(); });
 	model::Cell udp;
 	udp.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice};
 	capture.attach(needed_by(udp));
@@ -152,7 +185,7 @@ TEST(Nested, AnnouncementsAreRecordedOnceEach)
 	const uint64_t skips = skips_of("on_sk_data_ready");
 	Seen seen;
 	seen.skipped = capture.end_block();
-	*is_over = true;
+	busy_in->is_over = true;
 	busy.await();
 	seen.records = copy_slots(capture, seen.heads);
 	utsname kernel{};
@@ -163,9 +196,17 @@ TEST(Nested, AnnouncementsAreRecordedOnceEach)
 	for (const icepath_slot &head : seen.heads)
 		EXPECT_LE(head.position, head.capacity);
 	EXPECT_TRUE(seen.skipped.empty());
-	EXPECT_EQ(seen.of_socket(ICEPATH_RECORD_DATA_READY, kFirstKey).size(), kDatagrams);
+	// Where another task has the CPU, packets interrupt that. On top of some tasks this kernel may run no program.
+	size_t beside = 0;
+	for (const icepath_record &sent : seen.of_socket(ICEPATH_RECORD_DEVICE_QUEUE, kFirstKey))
+		beside += busy_in->was_away(sent.end_ns);
+	const size_t recorded = seen.of_socket(ICEPATH_RECORD_DATA_READY, kFirstKey).size();
+	EXPECT_LE(recorded, kDatagrams);
+	EXPECT_GE(recorded + beside, kDatagrams);
+	EXPECT_LT(beside, kDatagrams / 2);
+	RecordProperty("beside", static_cast<int>(beside));
 	RecordProperty("skips", static_cast<int>(skips));
-	munmap(is_over, sizeof(*is_over));
+	munmap(busy_in, sizeof(*busy_in));
 	close(datagrams);
 }
 
