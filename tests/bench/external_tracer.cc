@@ -47,7 +47,8 @@ public:
 
 	bool recording() override
 	{
-		constexpr uint32_t kLooksAlike = 10;
+		// For half a second: it attaches one after the other, and a busy host delays each.
+		constexpr uint32_t kLooksAlike = 25;
 		if (const auto code = child_.wait(0))
 			throw failure_of(name_, {*code, text_of(output_)});
 		const size_t open = perf_events_of(child_.pid());
