@@ -156,6 +156,16 @@ protected:
 	}
 	// The datagram of a call at 1100 is queued at 1105.
 	void gives_slowly() { call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1, 100), sent(1105, 100); }
+	// The message and a stranger's are taken, and then a stranger's of its size.
+	void is_left_by_what_follows()
+	{
+		takes(1160, 100);
+		takes(1170, 380);
+		finds_nothing(1180);
+		a_strangers_comes(1190);
+		takes(1200, 100);
+		EXPECT_EQ(to_broker(), "left_path");
+	}
 	// How the message came to the broker, at the latest instant, which ends the taking call.
 	std::string to_broker()
 	{
@@ -196,6 +206,17 @@ TEST_F(WithAStranger, OfTwoOfOneSizeNeitherIsTheMessage)
 	takes(1170, 100);
 	takes(1180, 100);
 	EXPECT_EQ(to_broker(), "left_path");
+}
+
+TEST_F(WithAStranger, WhatWasTakenBeforeTheCallIsNotTheMessage)
+{
+	a_strangers_comes(1050);
+	takes(1060, 100);
+	gives_by_packet(kSender, 1100, 100);
+	takes(1170, 100);
+	finds_nothing(1190);
+	EXPECT_EQ(to_broker(),
+			  "0:sender.user 100' | 0:sender.kernel 5' | 1:network 10' | 1:queue/busy 55' | 1:relay.kernel 5'");
 }
 
 TEST_F(WithAStranger, MoreTakenThanAnnouncedIsNotMatched)
@@ -247,12 +268,7 @@ TEST_F(WithAStranger, AnEmptyDatagramLeavesTheMessageUnmatched)
 	a_strangers_comes(1130);
 	a_strangers_comes(1140);
 	takes(1150, 0);
-	takes(1160, 100);
-	takes(1170, 380);
-	finds_nothing(1180);
-	a_strangers_comes(1190);
-	takes(1200, 100);
-	EXPECT_EQ(to_broker(), "left_path");
+	is_left_by_what_follows();
 }
 
 // A polling taker has a stranger's datagram before it is announced.
@@ -263,12 +279,7 @@ TEST_F(WithAStranger, ALateAnnouncementLeavesTheMessageUnmatched)
 	a_strangers_comes(1030);
 	gives_by_packet(kSender, 1100, 100);
 	a_strangers_comes(1140);
-	takes(1160, 100);
-	takes(1170, 380);
-	finds_nothing(1180);
-	a_strangers_comes(1190);
-	takes(1200, 100);
-	EXPECT_EQ(to_broker(), "left_path");
+	is_left_by_what_follows();
 }
 
 // UDP cuts what one call gave into datagrams, each with an announcement.
