@@ -48,7 +48,8 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DICEPATH_WERROR=$(WERROR) \
 	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache \
 		-DCMAKE_CXX_COMPILER_LAUNCHER="env;CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;ccache")
 # libFuzzer is a part of clang.
-CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19)
+CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILER=clang-19 \
+	-DCMAKE_CXX_COMPILER=clang++-19)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 .PHONY: all deps middleware-deps test-deps run test test-unit test-machine test-vm test-all vmtest bench install
@@ -60,7 +61,8 @@ all: $(BUILD)/build.ninja
 all-with-tests: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS) all tests
 
-# Ninja runs cmake again by itself when a CMake file changes; a package that came since may be a library that was missing.
+# Ninja runs cmake again by itself when a CMake file changes; a package that came since may be a library that was
+# missing.
 $(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status)
 	$(Q)$(MAKE) configure
 	$(Q)touch $@
@@ -107,9 +109,9 @@ vmtest: test-deps
 	$(Q)$(MAKE) configure all-with-tests
 	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
 
-# What the capture costs, beside bpftrace, perf and trace-cmd; how fast the transports are, beside sockperf, fio and bare
-# ping-pongs; how fast middleware is, beside ddsperf. ARGS goes to all: --rounds N, or --short to see whether all of it
-# runs.
+# What the capture costs, beside bpftrace, perf and trace-cmd; how fast the transports are, beside sockperf, fio and
+# bare ping-pongs; how fast middleware is, beside ddsperf. ARGS goes to all: --rounds N, or --short to see whether all
+# of it runs.
 bench: test-deps
 	$(Q)$(MAKE) configure all-with-tests
 	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
@@ -157,6 +159,7 @@ develop-deps:
 
 format: test-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
+	$(Q)git ls-files '*.py' | xargs black -q
 
 check-format: test-deps
 	$(Q)mkdir -p $(BUILD)

@@ -7,7 +7,8 @@ include_guard(GLOBAL)
 set(ICEPATH_NODE_MODULES /usr/share/nodejs CACHE PATH "Folder of the d3 modules that the scripts of report.html import")
 find_program(ICEPATH_ESBUILD esbuild)
 if(NOT ICEPATH_ESBUILD OR NOT EXISTS ${ICEPATH_NODE_MODULES}/d3-selection)
-  message(FATAL_ERROR "esbuild or d3's modules in ${ICEPATH_NODE_MODULES} are missing: run `make deps`, or install esbuild and node-d3.")
+  message(FATAL_ERROR
+    "esbuild or d3's modules in ${ICEPATH_NODE_MODULES} are missing: run `make deps`, or install esbuild and node-d3.")
 endif()
 
 function(add_browser_bundles output folder)
@@ -19,8 +20,8 @@ function(add_browser_bundles output folder)
     string(REGEX REPLACE ".*=" "" file ${text})
     set(bundle ${CMAKE_CURRENT_BINARY_DIR}/browser/${file})
     add_custom_command(OUTPUT ${bundle}
-      COMMAND ${CMAKE_COMMAND} -E env NODE_PATH=${ICEPATH_NODE_MODULES} ${ICEPATH_ESBUILD} ${folder}/${file} --bundle --minify
-        --format=iife --target=es2020 --legal-comments=none --log-level=warning --outfile=${bundle}
+      COMMAND ${CMAKE_COMMAND} -E env NODE_PATH=${ICEPATH_NODE_MODULES} ${ICEPATH_ESBUILD} ${folder}/${file} --bundle
+        --minify --format=iife --target=es2020 --legal-comments=none --log-level=warning --outfile=${bundle}
       DEPENDS ${sources} COMMENT "Bundle ${file}" VERBATIM)
     list(APPEND bundles ${bundle})
     string(REPLACE "=${file}" "=${bundle}" text ${text})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# fuzz_target(name sources… LIBS libraries…): the program fuzz-<name>, whose LLVMFuzzerTestOneInput() libFuzzer calls with more and more
-# bytes, and the test fuzz.<name>, which calls it once with each file of tests/fuzz/corpus/<name>. tests/fuzz/run.sh runs all of them for
-# some time. They are in builds with ICEPATH_SANITIZE=memory alone.
+# fuzz_target(name sources… LIBS libraries…): the program fuzz-<name>, whose LLVMFuzzerTestOneInput() libFuzzer calls
+# with more and more bytes, and the test fuzz.<name>, which calls it once with each file of tests/fuzz/corpus/<name>.
+# tests/fuzz/run.sh runs all of them for some time. They are in builds with ICEPATH_SANITIZE=memory alone.
 include_guard(GLOBAL)
 
 if(ICEPATH_SANITIZE STREQUAL memory)

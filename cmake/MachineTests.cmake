@@ -3,8 +3,8 @@
 # they load BPF programs, pin tasks or measure. They run one at a time with nothing beside them, and `ctest -LE machine`
 # leaves them out.
 #
-# ctest runs each test in a process of its own. The suites named by TOGETHER share something that takes long to make, such
-# as a run of a minute, so each of them is one test.
+# ctest runs each test in a process of its own. The suites named by TOGETHER share something that takes long to make,
+# such as a run of a minute, so each of them is one test.
 #
 # A sanitized build has none of them, since a sanitizer takes time that they measure.
 function(machine_tests target)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# icepath_plugin(name sources...): one shared object, icepath-<name>.so, that icepath finds at run time. What it shares with
-# others is linked into it: it must load alone.
+# icepath_plugin(name sources...): one shared object, icepath-<name>.so, that icepath finds at run time. What it shares
+# with others is linked into it: it must load alone.
 function(icepath_plugin name)
   add_library(icepath-${name} MODULE ${ARGN})
   target_link_libraries(icepath-${name} PRIVATE icepath_plugin_kit)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run by add_browser_bundles(): writes OUTPUT with the TEXTS, name=file each; scripts after the LICENCE.
 file(READ ${LICENCE} licence)
-set(code "// Made by cmake/embed_texts.cmake.\n#include \"profiler/report/browser/bundles.h\"\n\nnamespace icepath::report {\n\n")
+set(code "// Made by cmake/embed_texts.cmake.\n#include \"profiler/report/browser/bundles.h\"\n\n")
+string(APPEND code "namespace icepath::report {\n\n")
 foreach(text ${TEXTS})
   string(REGEX MATCH "^[^=]*" name ${text})
   string(REGEX REPLACE "^[^=]*=" "" file ${text})

@@ -12,7 +12,8 @@ namespace icepath::cpuset {
 
 // Lets this process and its children run under SCHED_FIFO with a priority up to `priority`, 1 to 99, and their
 // watchdogs with one more. Call it as root.
-// `stays_root`: workers will have root's rights, which suffice outside of middleware's user namespaces. Throws Failure(MachineCannot) if it isn't possible here.
+// `stays_root`: workers will have root's rights, which suffice outside of middleware's user namespaces. Throws
+// Failure(MachineCannot) if it isn't possible here.
 void allow_fifo(int priority, bool stays_root);
 
 // For threads that never sleep, under SCHED_FIFO on `cpus`. Returns what the kernel does to them, nothing if it lets

@@ -6,8 +6,8 @@
 
 namespace icepath::cpuset {
 
-// How much is done. None: sides are pinned, nothing else. Soft: changes that end with the run (soft.h). Full: the machine
-// keeps its own work off the run's CPUs as well (profiler/isolation/full.h).
+// How much is done. None: sides are pinned, nothing else. Soft: changes that end with the run (soft.h). Full: the
+// machine keeps its own work off the run's CPUs as well (profiler/isolation/full.h).
 enum class Level : uint8_t { None, Soft, Full };
 inline constexpr const char *kLevelNames[] = {"none", "soft", "full"};
 

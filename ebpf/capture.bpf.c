@@ -10,8 +10,8 @@
  * program that an interrupt nests in another one. The same holds for fentry and fexit. A program that nests in itself
  * is still skipped; the kernel counts that (recursion_misses), and user space reports it as loss. sk_data_ready has a
  * second program, which does what the first was skipped for (sockets.bpf.h). A kprobe that an interrupt hits while
- * another one's handler runs is dropped before any program is called (kprobe_running()), and counted only since 6.7, with
- * the kprobe (skip_times.cc). So what rests on kprobes is never exact.
+ * another one's handler runs is dropped before any program is called (kprobe_running()), and counted only since 6.7,
+ * with the kprobe (skip_times.cc). So what rests on kprobes is never exact.
  */
 #include "vmlinux.h" /* first: all others name its types */
 

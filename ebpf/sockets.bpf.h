@@ -58,13 +58,13 @@ static __always_inline void log_arrival(__u8 type, enum icepath_tier tier, __u64
 }
 
 /*
- * A packet may come by an interrupt while on_sk_data_ready runs for another socket. The kernel then skips the inner run. So
- * a second program follows at the same tracepoint, which calls programs in the order in which they were attached
- * (func_add()), and does what the first was skipped for; a flag tells it that the first has run. Events of one context don't
- * nest, so each context of a CPU has a flag of its own. In a softirq that interrupted the first program only the second
- * runs. In one that interrupted the second only the first does, which leaves the flag set, so each softirq begins without
- * it (on_softirq_entry, on which this rests). None is lost: only a hard interrupt could come while both programs run, and
- * no socket of a run announces anything there.
+ * A packet may come by an interrupt while on_sk_data_ready runs for another socket. The kernel then skips the inner
+ * run. So a second program follows at the same tracepoint, which calls programs in the order in which they were
+ * attached (func_add()), and does what the first was skipped for; a flag tells it that the first has run. Events of one
+ * context don't nest, so each context of a CPU has a flag of its own. In a softirq that interrupted the first program
+ * only the second runs. In one that interrupted the second only the first does, which leaves the flag set, so each
+ * softirq begins without it (on_softirq_entry, on which this rests). None is lost: only a hard interrupt could come
+ * while both programs run, and no socket of a run announces anything there.
  */
 static __always_inline __u8 *announced(void)
 {

@@ -45,8 +45,8 @@ struct mm_struct___bits {
 } __attribute__((preserve_access_index));
 
 /*
- * Whether the user may read the process's memory: it has no more rights than that user's own, and neither had more since
- * it executed its program nor asked to be left alone (ptrace(2), "Ptrace access mode checking").
+ * Whether the user may read the process's memory: it has no more rights than that user's own, and neither had more
+ * since it executed its program nor asked to be left alone (ptrace(2), "Ptrace access mode checking").
  */
 static __always_inline bool is_readable(struct task_struct *task)
 {

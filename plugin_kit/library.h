@@ -66,8 +66,8 @@ inline int queue_length(const icepath_open &how, uint64_t otherwise)
 	return static_cast<int>(std::min<uint64_t>(how.depth ? how.depth : otherwise, fits));
 }
 
-// The requested quality of service of a DDS end. Where it has one message at a time, of one peer and with one answer, it
-// keeps the last one unless asked otherwise: DDS's default. So does an end that answers in a handler, which has each
+// The requested quality of service of a DDS end. Where it has one message at a time, of one peer and with one answer,
+// it keeps the last one unless asked otherwise: DDS's default. So does an end that answers in a handler, which has each
 // message before the next comes. Elsewhere the adapter chooses.
 inline icepath_qos qos_where_answered(const icepath_open &how)
 {

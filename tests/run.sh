@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every test of a build folder, or those that options of ctest choose, and closes with a count that names what was skipped and why:
-# tests/run.sh BUILD [OPTION…]
+# Runs every test of a build folder, or those that options of ctest choose, and closes with a count that names what was
+# skipped and why: tests/run.sh BUILD [OPTION…]
 set -u
 build=$1
 shift
@@ -37,7 +37,10 @@ awk -v most=25 '
 		return text
 	}
 	/<testsuite/ { sub(/.*<testsuite/, "<testsuite") }
-	/<testcase / { test = attribute("name"); sub(/ *# GetParam.*/, "", test); state = attribute("status"); count[state]++; total++; reason = ""; take = 0; lines = 0 }
+	/<testcase / {
+		test = attribute("name"); sub(/ *# GetParam.*/, "", test)
+		state = attribute("status"); count[state]++; total++; reason = ""; take = 0; lines = 0
+	}
 	# A test whose program is missing is "notrun" as well.
 	/<skipped message="/ && !/message="SKIP_/ { count["notrun"]--; count["fail"]++; state = "fail" }
 	# GoogleTest prints the reason in the line after "file:line: Skipped"; a script prints "skipped: reason".

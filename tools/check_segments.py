@@ -39,12 +39,22 @@ def arguments():
     parser.add_argument("--icepath", default="icepath", help="the program")
     parser.add_argument("--keep", metavar="DIR", help="where the run and the recording stay; else they are taken away")
     parser.add_argument("--slack", type=int, default=1000, metavar="NS", help="how far an end may be off (%(default)s)")
-    parser.add_argument("--without-syscalls", action="store_true", help="user and kernel layers are then only checked for running")
-    parser.add_argument("--spare", type=int, default=0, metavar="N", help="so many segments may be false beside one in a thousand: a"
-                        " host that stops a CPU between a stamp and its system call makes one")
+    parser.add_argument(
+        "--without-syscalls", action="store_true", help="user and kernel layers are then only checked for running"
+    )
+    parser.add_argument(
+        "--spare",
+        type=int,
+        default=0,
+        metavar="N",
+        help="so many segments may be false beside one in a thousand: a"
+        " host that stops a CPU between a stamp and its system call makes one",
+    )
     parser.add_argument("--json", metavar="FILE", help="the result for programs")
     parser.add_argument("--paths", metavar="FILE", help="of `icepath export -f paths`: nothing is run")
-    parser.add_argument("--script", metavar="FILE", help="of `perf script --ns -F comm,tid,cpu,time,event,trace --show-lost-events`")
+    parser.add_argument(
+        "--script", metavar="FILE", help="of `perf script --ns -F comm,tid,cpu,time,event,trace --show-lost-events`"
+    )
     parser.add_argument("--timehist", metavar="FILE", help="of `perf sched timehist`")
     parser.add_argument("run", nargs="*", metavar="OPTION", help="of icepath run")
     chosen = parser.parse_args()
@@ -58,9 +68,22 @@ def record(chosen, folder):
     events = ["-e", trace.EVENTS]
     if not chosen.without_syscalls:
         events += ["-e", trace.SYSCALLS, "--exclude-perf"]
-    perf = ["perf", "record", "-q", "-k", "CLOCK_MONOTONIC", "-a", "-m", "32M", "-o", f"{folder}/perf.data", *events, "--"]
+    perf = [
+        "perf",
+        "record",
+        "-q",
+        "-k",
+        "CLOCK_MONOTONIC",
+        "-a",
+        "-m",
+        "32M",
+        "-o",
+        f"{folder}/perf.data",
+        *events,
+        "--",
+    ]
     run = [chosen.icepath, "run", "-q", "-o", f"{folder}/run", *chosen.run]
-    mounted = "test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec \"$@\""
+    mounted = 'test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec "$@"'
     done = subprocess.run(["unshare", "-m", "sh", "-c", mounted, "sh", *perf, *run], stdout=sys.stderr, check=False)
     if done.returncode:
         sys.exit(f"check_segments.py: {' '.join(run)} under perf record ended with {done.returncode}")
@@ -69,10 +92,20 @@ def record(chosen, folder):
 def read_recording(chosen, folder):
     subprocess.run([chosen.icepath, "export", "-f", "paths", f"{folder}/run"], stdout=subprocess.DEVNULL, check=True)
     data = f"{folder}/perf.data"
-    script = subprocess.Popen(["perf", "script", "-i", data, "--ns", "-F", "comm,tid,cpu,time,event,trace", "--show-lost-events"],
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
-    with subprocess.Popen(["perf", "sched", "timehist", "-i", data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          errors="replace") as timehist:
+    script = subprocess.Popen(
+        ["perf", "script", "-i", data, "--ns", "-F", "comm,tid,cpu,time,event,trace", "--show-lost-events"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+    )
+    with subprocess.Popen(
+        ["perf", "sched", "timehist", "-i", data],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+    ) as timehist:
         runs = conservation.runs_of_timehist(timehist.stdout)
     return f"{folder}/run/paths.jsonl", script.stdout, runs
 
@@ -127,7 +160,9 @@ def check(path, script, runs, slack_ns, spare=0):
             end = max(block["end_ns"] for block, _ in group) + MARGIN_NS
             title = " beside ".join(block["title"] for block, _ in group)
             events = told.between(begin, end)
-            lines = Timelines(events, begin, end, *lag.learn(events, title, (one for _, at in group for one in paths_of(file, at))))
+            lines = Timelines(
+                events, begin, end, *lag.learn(events, title, (one for _, at in group for one in paths_of(file, at)))
+            )
             checker = Checker(lines, slack_ns)
             for cpu, count in lines.hidden.items():
                 hidden[cpu] = hidden.get(cpu, 0) + count
@@ -137,8 +172,12 @@ def check(path, script, runs, slack_ns, spare=0):
                     check_path(one, block, lines, checker, tally, told.lost_in(one["send_ns"], one["recv_ns"]))
     told.to_the_end()
     result = tally.result(slack_ns, spare)
-    result["perf"] = {"first_by_ns": {"min": min(lag.by_block, default=0), "max": max(lag.by_block, default=0)}, "lost": told.lost,
-                      "switches_hidden_from_it": hidden, "lines_not_understood": told.unread}
+    result["perf"] = {
+        "first_by_ns": {"min": min(lag.by_block, default=0), "max": max(lag.by_block, default=0)},
+        "lost": told.lost,
+        "switches_hidden_from_it": hidden,
+        "lines_not_understood": told.unread,
+    }
     return result
 
 
@@ -156,8 +195,14 @@ def main():
         result = check(path, script, runs, chosen.slack, chosen.spare)
     print(table(result))
     first_by = result["perf"]["first_by_ns"]
-    print(f"perf's stamp of an event is {first_by['min']} to {first_by['max']} ns before icepath's, by block: its events are moved by that")
-    print(f"perf: {result['perf']['lost']} events lost; switches that it didn't see, by CPU: {result['perf']['switches_hidden_from_it']}")
+    print(
+        f"perf's stamp of an event is {first_by['min']} to {first_by['max']} ns before icepath's, "
+        "by block: its events are moved by that"
+    )
+    print(
+        f"perf: {result['perf']['lost']} events lost; "
+        f"switches that it didn't see, by CPU: {result['perf']['switches_hidden_from_it']}"
+    )
     if chosen.json:
         with open(chosen.json, "w") as file:
             json.dump(result, file, indent=1)

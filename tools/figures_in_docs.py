@@ -5,13 +5,14 @@
     python3 tools/figures_in_docs.py            writes them
     python3 tools/figures_in_docs.py --check    says which aren't those of the results
 
-A page in docs/ that links to results/NAME.txt has rows of its tables, indented by four columns: which rows, and in which order, the
-page decides; what stands in them comes from the file. Tables of ways to receive and of libraries' threads (tools/ways_of_receiving.py,
-tools/library_threads.py) are there as a whole.
-Of the report's screen a page has cells below the headings of their groups, with their modes. A Markdown table whose first columns are
-`target` and `wait` has p50s below `64 B` or `64 KiB`, of pingpong, and below the `CPU` that follows the CPU time.
-Of a page's first table, and of results/report.txt for the README, there is a picture in docs/pictures/: a bar for each row, as long
-as its p50, divided as the report's own bar is, or by the layers in results/NAME.json (tools/typical_layers.py).
+A page in docs/ that links to results/NAME.txt has rows of its tables, indented by four columns: which rows, and in
+which order, the page decides; what stands in them comes from the file. Tables of ways to receive and of libraries'
+threads (tools/ways_of_receiving.py, tools/library_threads.py) are there as a whole.
+Of the report's screen a page has cells below the headings of their groups, with their modes. A Markdown table whose
+first columns are `target` and `wait` has p50s below `64 B` or `64 KiB`, of pingpong, and below the `CPU` that follows
+the CPU time. Of a page's first table, and of results/report.txt for the README, there is a picture in docs/pictures/: a
+bar for each row, as long as its p50, divided as the report's own bar is, or by the layers in results/NAME.json
+(tools/typical_layers.py).
 """
 import argparse
 import html
@@ -40,7 +41,7 @@ def key_of(line):
     words = line.split()
     for at, word in enumerate(words):
         if word in UNITS and at > 1 and words[at - 1].isdigit():
-            end = at + 3 if words[at + 1:at + 2] == ["in"] else at + 1
+            end = at + 3 if words[at + 1 : at + 2] == ["in"] else at + 1
             return " ".join(words[:end])
         if "±" in word:
             break
@@ -60,8 +61,11 @@ class Results:
         self.name, self.rows, self.ways, self.legends, heading, way = os.path.basename(path), {}, {}, [], None, None
         text = read(path)
         self.screen = screen_of(text)
-        self.tables = {words: table.group(0).splitlines() for words in WHOLE
-                       for table in re.finditer(rf"(?m)^{words} .*\n(?:\S.*\n)*", text)}
+        self.tables = {
+            words: table.group(0).splitlines()
+            for words in WHOLE
+            for table in re.finditer(rf"(?m)^{words} .*\n(?:\S.*\n)*", text)
+        }
         for line in text.splitlines():
             if line.startswith("target "):
                 heading, legend = line.replace(" trip ", "  RTT "), []
@@ -87,7 +91,9 @@ def cell_on_screen(line):
 
 
 def screen_of(text):
-    """The report's screen: (group, cell) → its lines; (group, None) → the group's heading; SCREEN → the table's heading."""
+    """The report's screen: (group, cell) → its lines; (group, None) → the group's heading; SCREEN → the table's
+    heading.
+    """
     found, group, cell = {}, None, None
     for line in text.splitlines():
         if line.startswith(SCREEN):
@@ -117,7 +123,7 @@ def narrowed(lines):
         blank = all(line[at] == " " for line in lines)
         if not blank or (at > 0 and not kept[-2:] == [None, None] and kept and (kept[-1] is not None or gap_is_wide)):
             if blank and (not kept or kept[-1] is not None):
-                gap_is_wide = all(line[at:at + 2] == "  " for line in lines)
+                gap_is_wide = all(line[at : at + 2] == "  " for line in lines)
             kept.append(None if blank else at)
     return ["".join(" " if at is None else line[at] for at in kept).rstrip() for line in lines]
 
@@ -144,8 +150,9 @@ class Page:
         found = self.source(before, key, "rows").rows[key]
         words = line.split()
         # Of several tables with such a row, the one whose row it is.
-        return next((one for one in found if one[1].split() == words), found[0] if len(found) == 1 else None) or \
-            sys.exit(f"{self.path}: several tables have {key}")
+        return next(
+            (one for one in found if one[1].split() == words), found[0] if len(found) == 1 else None
+        ) or sys.exit(f"{self.path}: several tables have {key}")
 
     def block(self, before, lines):
         """The block as the results have it."""
@@ -187,9 +194,14 @@ class Page:
 
     def with_cells(self, text):
         """Markdown tables by target and wait, with the screen's figures."""
+
         def table(match):
             heading, rule, *rows = match.group(0).splitlines()
-            return "".join(line + "\n" for line in (heading, rule, *(self.cells(text[:match.start()], heading, row) for row in rows)))
+            return "".join(
+                line + "\n"
+                for line in (heading, rule, *(self.cells(text[: match.start()], heading, row) for row in rows))
+            )
+
         return re.sub(r"(?m)^\| target \| wait \|.*\n(?:\|.*\n)+", table, text)
 
     def cells(self, before, heading, row):
@@ -205,7 +217,10 @@ class Page:
 
     def cell(self, before, target, wait, size):
         """p50 and CPU time of pingpong, as texts. Where the group's cells have several waits, their names have them."""
-        for key in ((f"pingpong, {wait}, {size}, CPUs kept awake", target), (f"pingpong, {size}, CPUs kept awake", f"{target} {wait}")):
+        for key in (
+            (f"pingpong, {wait}, {size}, CPUs kept awake", target),
+            (f"pingpong, {size}, CPUs kept awake", f"{target} {wait}"),
+        ):
             for name in LINK.findall(before):
                 screen = self.result(name).screen
                 if key in screen:
@@ -217,31 +232,40 @@ class Page:
         """Its text, and the rows of its first table."""
         parts, at, first = [], 0, None
         for match in re.finditer(rf"(?m)^    {SCREEN}.*\n(?:    .*\n)*|(?:^    \S.*\n)+", self.text):
-            before = self.text[:match.start()]
+            before = self.text[: match.start()]
             if not LINK.search(before):
                 continue
             lines, rows = self.block(before, [line[4:] for line in match.group(0).splitlines()])
             if rows:
                 self.legend, first = rows[0][2], first or rows
-            parts += [self.text[at:match.start()], "".join(f"{INDENT}{line}\n" for line in lines)]
+            parts += [self.text[at : match.start()], "".join(f"{INDENT}{line}\n" for line in lines)]
             at = match.end()
         return self.with_cells("".join(parts) + self.text[at:]), first
 
 
 def layer_names():
-    return re.findall(r'"([a-z_.]*)"', re.search(r"kLayerNames = \{(.*?)\};", read("profiler/model/layers.h"), re.S).group(1))
+    return re.findall(
+        r'"([a-z_.]*)"', re.search(r"kLayerNames = \{(.*?)\};", read("profiler/model/layers.h"), re.S).group(1)
+    )
 
 
 def colours(source):
     """Words and layers → colours, as reports have them."""
-    kinds, layers = (re.search(rf"{table} = \{{\{{(.*?)\}}\}};", source, re.S).group(1) for table in ("kKindStyles", "kLayerStyles"))
+    kinds, layers = (
+        re.search(rf"{table} = \{{\{{(.*?)\}}\}};", source, re.S).group(1) for table in ("kKindStyles", "kLayerStyles")
+    )
     found = dict(zip(layer_names(), re.findall(r'"(#[0-9a-f]{6})"', layers)))
     found.update(re.findall(r'LayerKind::\w+, "([^"]+)".*?"(#[0-9a-f]{6})"', kinds))
     return found
 
 
 def words_of(legend):
-    return {item[0]: item[2:] for line in legend for item in re.split(r"  +", line.strip()) if len(item) > 2 and item[1] == " "}
+    return {
+        item[0]: item[2:]
+        for line in legend
+        for item in re.split(r"  +", line.strip())
+        if len(item) > 2 and item[1] == " "
+    }
 
 
 def bar_of(line, words):
@@ -250,7 +274,9 @@ def bar_of(line, words):
 
 
 def picture(title, groups, order, palette, scale_us=None):
-    """groups: heading → [(name, p50 as text, {what: how much of the bar}, whether the bar was cut at `scale_us`)]. order: of the legend."""
+    """groups: heading → [(name, p50 as text, {what: how much of the bar}, whether the bar was cut at `scale_us`)].
+    order: of the legend.
+    """
     y, parts = 24, []
 
     def length_us(p50, is_cut):
@@ -259,8 +285,10 @@ def picture(title, groups, order, palette, scale_us=None):
     x, used = 8, {what for rows in groups.values() for _, _, bar, _ in rows for what in bar}
     for what in order:
         if what in used:
-            parts.append(f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{palette[what]}"/>'
-                         f'<text x="{x + 15}" y="{y}">{html.escape(what)}</text>')
+            parts.append(
+                f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{palette[what]}"/>'
+                f'<text x="{x + 15}" y="{y}">{html.escape(what)}</text>'
+            )
             x += 32 + 7 * len(what)
             if x > WIDTH - 120:
                 x, y = 8, y + 18
@@ -274,15 +302,19 @@ def picture(title, groups, order, palette, scale_us=None):
             left, pixels, longest = LABEL, length_us(p50, is_cut) / most * (WIDTH - LABEL - VALUE), (0, 0)
             for what, amount in bar.items():
                 width = pixels * amount / sum(bar.values())
-                parts.append(f'<rect x="{left:.1f}" y="{y - 11}" width="{width:.1f}" height="{BAR}" fill="{palette[what]}"/>')
+                parts.append(
+                    f'<rect x="{left:.1f}" y="{y - 11}" width="{width:.1f}" height="{BAR}" fill="{palette[what]}"/>'
+                )
                 longest = max(longest, (width, left + width / 2))
                 left += width
             if is_cut:
                 parts.append(f'<path d="M{longest[1] + 2:.1f} {y - 12}l-6 {BAR + 2}h5l6 -{BAR + 2}z" fill="#fff"/>')
             parts.append(f'<text x="{left + 6:.1f}" y="{y}">{"→ " * is_cut}{p50} µs</text>')
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 12}" width="{WIDTH}" height="{y + 12}" '
-            f'font-family="sans-serif" font-size="12" role="img">\n<title>{html.escape(title)}</title>\n'
-            f'<rect width="{WIDTH}" height="{y + 12}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 12}" width="{WIDTH}" height="{y + 12}" '
+        f'font-family="sans-serif" font-size="12" role="img">\n<title>{html.escape(title)}</title>\n'
+        f'<rect width="{WIDTH}" height="{y + 12}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
 
 
 def parts_of(bar, words):
@@ -312,7 +344,9 @@ def picture_of_screen(lines, layers, title, palette):
             pattern, *wait, size = group.removesuffix(", CPUs kept awake").split(", ")
             target, *named = name.split(" ")
             bar = layers[" ".join((target, size, pattern, *wait, *named))]
-            p50 = re.match(r"\*?(\d{1,3}(?: \d{3})+|[\d.]+|–)", line.strip().removeprefix(name).strip())[1].replace(" ", "")
+            p50 = re.match(r"\*?(\d{1,3}(?: \d{3})+|[\d.]+|–)", line.strip().removeprefix(name).strip())[1].replace(
+                " ", ""
+            )
             if not bar or p50 == "–":
                 continue
             groups.setdefault(", ".join((*wait, size)), []).append((name, p50, bar, False))
@@ -324,7 +358,7 @@ def picture_of_report(path, title, palette):
     legend = next(line for line in lines if line.startswith("█ "))
     begin = next(at for at, line in enumerate(lines) if line.startswith("one way, µs"))
     words, groups, heading, cell = words_of([legend]), {}, "", ""
-    for line in lines[begin + 1:lines.index(legend)]:
+    for line in lines[begin + 1 : lines.index(legend)]:
         if not line.startswith("  "):
             heading = line
             continue
@@ -343,8 +377,9 @@ def picture_of_report(path, title, palette):
 def files():
     """Path → content."""
     palette, made = colours(read(STYLES)), {}
-    made["docs/pictures/report.svg"] = picture_of_report("results/report.txt", "Where a message's time goes, one way: results/report.txt",
-                                                         palette)
+    made["docs/pictures/report.svg"] = picture_of_report(
+        "results/report.txt", "Where a message's time goes, one way: results/report.txt", palette
+    )
     for name in sorted(os.listdir("docs")):
         path = os.path.join("docs", name)
         if not name.endswith(".md") or not LINK.search(read(path)):
@@ -374,7 +409,11 @@ def main():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
-    pictures = {os.path.join("docs/pictures", name) for name in os.listdir("docs/pictures")} if os.path.isdir("docs/pictures") else set()
+    pictures = (
+        {os.path.join("docs/pictures", name) for name in os.listdir("docs/pictures")}
+        if os.path.isdir("docs/pictures")
+        else set()
+    )
     for path in sorted(pictures - set(made)):
         print(f"{path} is of no page")
     texts = "".join(read(path) for path in [*made, "README.md"] if path.endswith(".md"))

@@ -4,7 +4,8 @@
 
     sudo python3 tools/library_threads.py --icepath build/bin/icepath --times 4 >results/library-threads.txt
 
-Prints the geometric means of the p50s, one way, and of the ratios of neighbouring runs, with the smallest and the largest ratio.
+Prints the geometric means of the p50s, one way, and of the ratios of neighbouring runs, with the smallest and the
+largest ratio.
 """
 import argparse
 import json
@@ -14,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-TARGETS = "cyclonedds/udp,fastdds/udp,fastdds/shm,iceoryx/listener,grpc/callback,mqtt/qos0,nats,ros/tcpros,zeromq/ipc,nng/ipc"
+TARGETS = (
+    "cyclonedds/udp,fastdds/udp,fastdds/shm,iceoryx/listener,grpc/callback,mqtt/qos0,nats,ros/tcpros,zeromq/ipc,nng/ipc"
+)
 FREE = "--free-library-threads"
 
 
@@ -22,15 +25,36 @@ def measure(args, options):
     """{cell: p50 in µs}, and what the run says of itself."""
     with tempfile.TemporaryDirectory(prefix="icepath-threads-") as folder:
         run = os.path.join(folder, "run")
-        command = [args.icepath, "run", "-q", "-t", args.targets, "-w", "callback,epoll,block", "-s", "64", "--patterns", "pingpong",
-                   "-d", str(args.seconds), "-o", run, *options]
+        command = [
+            args.icepath,
+            "run",
+            "-q",
+            "-t",
+            args.targets,
+            "-w",
+            "callback,epoll,block",
+            "-s",
+            "64",
+            "--patterns",
+            "pingpong",
+            "-d",
+            str(args.seconds),
+            "-o",
+            run,
+            *options,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            sys.exit(f"library_threads.py: {' '.join(command)} exited with {done.returncode}: {done.stderr.strip()[-400:]}")
+            sys.exit(
+                f"library_threads.py: {' '.join(command)} exited with {done.returncode}: {done.stderr.strip()[-400:]}"
+            )
         with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
             told = json.load(file)
-    return {(cell["target"], cell["wait"]): cell["latency_ns"]["p50"] / 1000 for cell in told["cells"]
-            if cell["kind"] == "adapter" and cell["latency_ns"]["p50"] is not None}, told
+    return {
+        (cell["target"], cell["wait"]): cell["latency_ns"]["p50"] / 1000
+        for cell in told["cells"]
+        if cell["kind"] == "adapter" and cell["latency_ns"]["p50"] is not None
+    }, told
 
 
 def row(words):
@@ -39,13 +63,25 @@ def row(words):
 
 def show(pairs, told, args):
     print(f"icepath {told['icepath']['version']} · {told['icepath']['started_utc']} · kernel {told['host']['kernel']}")
-    print(f"{2 * len(pairs)} runs of {args.seconds:g} s in turn; p50 one way in µs; free / pinned: of neighbouring runs (smallest to largest)\n")
+    print(
+        f"{2 * len(pairs)} runs of {args.seconds:g} s in turn; p50 one way in µs; "
+        "free / pinned: of neighbouring runs (smallest to largest)\n"
+    )
     print(row(["target and wait", "pinned", "free", "free / pinned"]))
     for cell in sorted(set.intersection(*(set(one) for pair in pairs for one in pair))):
         pinned, free = ([pair[at][cell] for pair in pairs] for at in (0, 1))
         ratios = [b / a for a, b in zip(pinned, free)]
         mean = statistics.geometric_mean
-        print(row([" ".join(cell), f"{mean(pinned):.1f}", f"{mean(free):.1f}", f"{mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"]))
+        print(
+            row(
+                [
+                    " ".join(cell),
+                    f"{mean(pinned):.1f}",
+                    f"{mean(free):.1f}",
+                    f"{mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
+                ]
+            )
+        )
 
 
 def main():

@@ -25,7 +25,9 @@ def load(run):
     with open(path, encoding="utf-8") as file:
         told = json.load(file)
     if told.get("schema") != SCHEMA:
-        raise ValueError(f"{path} isn't of schema {SCHEMA}: `icepath report {os.path.dirname(path) or '.'}` makes it anew")
+        raise ValueError(
+            f"{path} isn't of schema {SCHEMA}: `icepath report {os.path.dirname(path) or '.'}` makes it anew"
+        )
     return told
 
 
@@ -50,8 +52,10 @@ def wake_differences(a, b):
             continue
         (low_a, high_a), (low_b, high_b) = wake_range(wake), wake_range(of_b[wake["cpu"]])
         if low_b > high_a * WAKE_RATIO or low_a > high_b * WAKE_RATIO:
-            yield (f"CPU {wake['cpu']} ran a sleeping thread again after {us(low_a)} to {us(high_a)} in the one run, "
-                   f"{us(low_b)} to {us(high_b)} in the other")
+            yield (
+                f"CPU {wake['cpu']} ran a sleeping thread again after {us(low_a)} to {us(high_a)} in the one run, "
+                f"{us(low_b)} to {us(high_b)} in the other"
+            )
 
 
 def line_times(line):
@@ -72,8 +76,10 @@ def line_differences(a, b):
             continue
         ends = zip(line_times(line), line_times(other))
         if any(max(one, another) > LINE_RATIO * min(one, another) for one, another in ends):
-            yield (f"a cache line took {line_text(line)} from CPU {line['from_cpu']} to CPU {line['to_cpu']} and back in the one run, "
-                   f"{line_text(other)} in the other")
+            yield (
+                f"a cache line took {line_text(line)} from CPU {line['from_cpu']} to CPU {line['to_cpu']} and back "
+                f"in the one run, {line_text(other)} in the other"
+            )
 
 
 def steal_differences(a, b):
@@ -84,8 +90,11 @@ def steal_differences(a, b):
 
 def floors_of(run):
     """By key: the p50 of the cells that measure what the stamps alone take, with its interval."""
-    return {cell["key"]: {"p50_ns": cell["latency_ns"]["p50"], "ci95_ns": cell["latency_ns"]["ci95"]["p50"]}
-            for cell in run["cells"] if cell["key"] in run["machine_state"]["floor_cells"]}
+    return {
+        cell["key"]: {"p50_ns": cell["latency_ns"]["p50"], "ci95_ns": cell["latency_ns"]["ci95"]["p50"]}
+        for cell in run["cells"]
+        if cell["key"] in run["machine_state"]["floor_cells"]
+    }
 
 
 def floor_differences(a, b):
@@ -105,7 +114,12 @@ def facts_of(run):
 def differences(a, b):
     """One sentence for each difference. a, b: results of facts_of()."""
     states = a["machine_state"], b["machine_state"]
-    return [*line_differences(*states), *wake_differences(*states), *steal_differences(*states), *floor_differences(a["floors"], b["floors"])]
+    return [
+        *line_differences(*states),
+        *wake_differences(*states),
+        *steal_differences(*states),
+        *floor_differences(a["floors"], b["floors"]),
+    ]
 
 
 def main():

@@ -4,9 +4,10 @@
 
     python3 tools/report_cost.py --build build --output results/report-cost.json
 
-Makes synthetic runs (tests/report/small_run.cc), of which half of the messages are probed: paths are found for these. `icepath report`,
-`report --html` and `flamegraph` of each run are made `--times` times on one CPU. The least CPU time counts (user and system), which other
-programs change less than the time that passes, and the highest peak of resident memory (ru_maxrss).
+Makes synthetic runs (tests/report/small_run.cc), of which half of the messages are probed: paths are found for these.
+`icepath report`, `report --html` and `flamegraph` of each run are made `--times` times on one CPU. The least CPU time
+counts (user and system), which other programs change less than the time that passes, and the highest peak of resident
+memory (ru_maxrss).
 """
 import argparse
 import json
@@ -36,12 +37,15 @@ def cost(build, folder, wanted, times):
     run = os.path.join(folder, f"run-{rounds}")
     if not os.path.isdir(run):
         subprocess.run([os.path.join(build, "bin/small_run"), run, str(rounds)], check=True)
-    row = {"messages": messages, "file_mib": round(os.path.getsize(os.path.join(run, "capture.icp")) / 2 ** 20, 1)}
+    row = {"messages": messages, "file_mib": round(os.path.getsize(os.path.join(run, "capture.icp")) / 2**20, 1)}
     for output, command in OUTPUTS.items():
         each = [measured([os.path.join(build, "bin/icepath"), *command, run]) for _ in range(times)]
         cpu_s = min(one[0] for one in each)
-        row[output] = {"cpu_s": round(cpu_s, 3), "cpu_s_per_million": round(cpu_s / messages * 1e6, 3),
-                       "peak_mib": round(max(one[1] for one in each), 1)}
+        row[output] = {
+            "cpu_s": round(cpu_s, 3),
+            "cpu_s_per_million": round(cpu_s / messages * 1e6, 3),
+            "peak_mib": round(max(one[1] for one in each), 1),
+        }
     return row
 
 
@@ -54,14 +58,27 @@ def main():
     parser.add_argument("--output", help="where the figures go, as JSON")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="icepath-report-cost-") as folder:
-        rows = [cost(args.build, args.runs or folder, int(messages), args.times) for messages in args.messages.split(",")]
-    print(f"{'messages':>10}{'file, MiB':>11}" + "".join(f"{name + ', s':>15}{'per million':>13}{'MiB':>7}" for name in OUTPUTS))
+        rows = [
+            cost(args.build, args.runs or folder, int(messages), args.times) for messages in args.messages.split(",")
+        ]
+    print(
+        f"{'messages':>10}{'file, MiB':>11}"
+        + "".join(f"{name + ', s':>15}{'per million':>13}{'MiB':>7}" for name in OUTPUTS)
+    )
     for row in rows:
-        print(f"{row['messages']:>10}{row['file_mib']:>11.1f}" + "".join(
-            f"{row[name]['cpu_s']:>15.2f}{row[name]['cpu_s_per_million']:>13.2f}{row[name]['peak_mib']:>7.1f}" for name in OUTPUTS))
+        print(
+            f"{row['messages']:>10}{row['file_mib']:>11.1f}"
+            + "".join(
+                f"{row[name]['cpu_s']:>15.2f}{row[name]['cpu_s_per_million']:>13.2f}{row[name]['peak_mib']:>7.1f}"
+                for name in OUTPUTS
+            )
+        )
     if args.output:
-        what = "What the outputs of a run cost on one CPU: user and system time, the least of several times, and the highest peak " \
-               "of resident memory. Times aren't by the clock on the wall, because other programs may run beside: tools/report_cost.py"
+        what = (
+            "What the outputs of a run cost on one CPU: user and system time, the least of several times, and the "
+            "highest peak of resident memory. Times aren't by the clock on the wall, because other programs may run "
+            "beside: tools/report_cost.py"
+        )
         with open(args.output, "w", encoding="utf-8") as file:
             json.dump({"description": what, "times": args.times, "runs": rows}, file, indent="\t")
             file.write("\n")

@@ -4,10 +4,11 @@
 
     sudo python3 tools/soak.py --icepath build/bin/icepath --hours 1 --output results/soak.json
 
-Sends at a fixed rate. Every ten seconds it reads the resident memory of icepath, its helper and keeper, and of each worker. Memory is
-flat if the median of the last tenth of these readings is at most 5 % (or 512 KiB) above that of the first tenth, without the start, a
-fortieth of the run. Of less than ten minutes this isn't judged, since buffers still grow to what a block needs. Settings of the machine
-are read by the list below, not by the keeper's. Exits with 1 if something isn't so.
+Sends at a fixed rate. Every ten seconds it reads the resident memory of icepath, its helper and keeper, and of each
+worker. Memory is flat if the median of the last tenth of these readings is at most 5 % (or 512 KiB) above that of the
+first tenth, without the start, a fortieth of the run. Of less than ten minutes this isn't judged, since buffers still
+grow to what a block needs. Settings of the machine are read by the list below, not by the keeper's. Exits with 1 if
+something isn't so.
 """
 import argparse
 import glob
@@ -21,12 +22,18 @@ import time
 
 EVERY_S = 10  # or a hundredth of a shorter run
 JUDGED_FROM_S = 600
-SETTINGS = ("/proc/irq/*/smp_affinity_list", "/proc/irq/default_smp_affinity", "/sys/devices/virtual/workqueue/cpumask",
-            "/proc/sys/vm/stat_interval", "/proc/sys/kernel/watchdog_cpumask",
-            "/sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us",
-            "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-            "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
-            "/sys/fs/cgroup/cgroup.subtree_control", "/sys/fs/cgroup/*/cpuset.cpus.partition")
+SETTINGS = (
+    "/proc/irq/*/smp_affinity_list",
+    "/proc/irq/default_smp_affinity",
+    "/sys/devices/virtual/workqueue/cpumask",
+    "/proc/sys/vm/stat_interval",
+    "/proc/sys/kernel/watchdog_cpumask",
+    "/sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us",
+    "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+    "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
+    "/sys/fs/cgroup/cgroup.subtree_control",
+    "/sys/fs/cgroup/*/cpuset.cpus.partition",
+)
 
 
 def text_of(path):
@@ -74,7 +81,7 @@ def watch(run, every_s):
 
 def growth(readings):
     """KiB at the first and the last tenth, without the start."""
-    settled = readings[len(readings) // 40:]
+    settled = readings[len(readings) // 40 :]
     tenth = max(1, len(settled) // 10)
     return statistics.median(settled[:tenth]), statistics.median(settled[-tenth:])
 
@@ -103,8 +110,27 @@ def main():
     args = parser.parse_args()
     before = settings()
     with tempfile.TemporaryDirectory(prefix="icepath-soak-") as folder:
-        command = [args.icepath, "run", "-q", "--isolate", "full", "--cpus", args.cpus, "-t", args.targets, "-s", "64", "--patterns",
-                   "oneway", "--rate", args.rate, "-d", f"{args.hours * 3600:.0f}", "-o", os.path.join(folder, "run")]
+        command = [
+            args.icepath,
+            "run",
+            "-q",
+            "--isolate",
+            "full",
+            "--cpus",
+            args.cpus,
+            "-t",
+            args.targets,
+            "-s",
+            "64",
+            "--patterns",
+            "oneway",
+            "--rate",
+            args.rate,
+            "-d",
+            f"{args.hours * 3600:.0f}",
+            "-o",
+            os.path.join(folder, "run"),
+        ]
         begin = time.monotonic()
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as run:
             memory = watch(run, min(EVERY_S, args.hours * 36))
@@ -113,18 +139,27 @@ def main():
             sys.exit(f"soak.py: {' '.join(command)} exited with {run.returncode}")
         with open(os.path.join(folder, "run/run.json"), encoding="utf-8") as file:
             told = json.load(file)
-        size_mib = os.path.getsize(os.path.join(folder, "run/capture.icp")) / 2 ** 20
+        size_mib = os.path.getsize(os.path.join(folder, "run/capture.icp")) / 2**20
     rows, flaws = flaws_of_memory(memory, took_s)
-    cells = [{"target": cell["target"], **{key: cell["messages"][key] for key in ("sent", "received", "lost", "probed", "complete")},
-              "lost_records": cell["messages"]["incomplete"]["lost_record"],
-              **{key: cell["capture"][key] for key in ("dropped", "recursion_misses")}} for cell in told["cells"]]
+    cells = [
+        {
+            "target": cell["target"],
+            **{key: cell["messages"][key] for key in ("sent", "received", "lost", "probed", "complete")},
+            "lost_records": cell["messages"]["incomplete"]["lost_record"],
+            **{key: cell["capture"][key] for key in ("dropped", "recursion_misses")},
+        }
+        for cell in told["cells"]
+    ]
     for cell in cells:
         if cell["lost"] or cell["lost_records"] or cell["sent"] != cell["received"]:
             flaws.append(f"{cell['target']} lost messages or records")
     after = settings()
     changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     flaws += [f"{path} was {before.get(path)} and is {after.get(path)}" for path in changed]
-    print(f"{took_s:.0f} s, {size_mib:.0f} MiB of records and stamps; {len(before)} settings of the machine, {len(changed)} changed")
+    print(
+        f"{took_s:.0f} s, {size_mib:.0f} MiB of records and stamps; "
+        f"{len(before)} settings of the machine, {len(changed)} changed"
+    )
     print(f"{'process':<18}{'first, KiB':>12}{'last, KiB':>12}{'most, KiB':>12}")
     for row in rows:
         print(f"{row['process']:<18}{row['first_kib']:>12.0f}{row['last_kib']:>12.0f}{row['most_kib']:>12}")
@@ -134,9 +169,22 @@ def main():
     print("\n".join(flaws) or f"{flat}nothing was lost, and the machine is as before")
     if args.output:
         with open(args.output, "w", encoding="utf-8") as file:
-            json.dump({"description": "A long run under --isolate full: tools/soak.py", "hours": args.hours, "seconds": took_s,
-                       "memory": rows, "readings_kib": memory, "cells": cells, "steps": told["isolation"]["steps"],
-                       "changed": changed, "flaws": flaws}, file, indent="\t", ensure_ascii=False)
+            json.dump(
+                {
+                    "description": "A long run under --isolate full: tools/soak.py",
+                    "hours": args.hours,
+                    "seconds": took_s,
+                    "memory": rows,
+                    "readings_kib": memory,
+                    "cells": cells,
+                    "steps": told["isolation"]["steps"],
+                    "changed": changed,
+                    "flaws": flaws,
+                },
+                file,
+                indent="\t",
+                ensure_ascii=False,
+            )
             file.write("\n")
     sys.exit(1 if flaws else 0)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Takes from a stored run what pictures in documents need: of each cell the mean of each layer of its typical messages, in nanoseconds.
+"""Takes from a stored run what pictures in documents need: of each cell the mean of each layer of its typical messages,
+in nanoseconds.
 
     python3 tools/typical_layers.py RUN >results/NAME.json
 """

@@ -4,9 +4,9 @@
 
     python3 tools/ways_of_receiving.py --icepath build/bin/icepath RUN >results/receiving.txt
 
-Of the run's ping-pongs. The way of a message: its threads, from the layers of typical messages. Its hops: how often another thread takes
-it on. CPU: of both sides and a daemon, for each message, without probes. × fastest: by ratios within rounds, against the library's way
-with the smallest p50, as `icepath explain --against` has them.
+Of the run's ping-pongs. The way of a message: its threads, from the layers of typical messages. Its hops: how often
+another thread takes it on. CPU: of both sides and a daemon, for each message, without probes. × fastest: by ratios
+within rounds, against the library's way with the smallest p50, as `icepath explain --against` has them.
 """
 import argparse
 import concurrent.futures
@@ -37,10 +37,15 @@ def threads_of(cell):
         if layer["thread"]:
             place = layer["hop"], layer["role"]
             times[place] = times.get(place, 0) + layer["mean_ns"]
-            names.setdefault(place, set()).add(layer["thread"].removeprefix("initiator's ").removeprefix("responder's "))
+            names.setdefault(place, set()).add(
+                layer["thread"].removeprefix("initiator's ").removeprefix("responder's ")
+            )
     last = max((place for place in times if place[1] == "receiver"), key=times.get, default=(-1, ""))
     way = [place for place in sorted(times) if place == last or (place[0] < last[0] and place[1] != "receiver")]
-    return [role if names[hop, role] <= {"initiator", "responder"} else "/".join(sorted(names[hop, role])) for hop, role in way]
+    return [
+        role if names[hop, role] <= {"initiator", "responder"} else "/".join(sorted(names[hop, role]))
+        for hop, role in way
+    ]
 
 
 def title_of(cell):
@@ -52,13 +57,19 @@ class Run:
         self.folder, self.icepath = folder, icepath
         with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
             self.json = json.load(file)
-        self.cells = [cell for cell in self.json["cells"]
-                      if cell["pattern"] == "pingpong" and cell["kind"] == "adapter" and cell["latency_ns"]["p50"] is not None]
+        self.cells = [
+            cell
+            for cell in self.json["cells"]
+            if cell["pattern"] == "pingpong" and cell["kind"] == "adapter" and cell["latency_ns"]["p50"] is not None
+        ]
 
     def ratio(self, slower, faster):
         """Of the slower to the faster one, as text; "–": the run doesn't tell it."""
-        explained = subprocess.run([self.icepath, "explain", self.folder, "--json", "--cell", title_of(slower), "--against", title_of(faster)],
-                                   capture_output=True, text=True)
+        explained = subprocess.run(
+            [self.icepath, "explain", self.folder, "--json", "--cell", title_of(slower), "--against", title_of(faster)],
+            capture_output=True,
+            text=True,
+        )
         if explained.returncode not in (0, 4):  # 4: the run doesn't tell why
             explained.check_returncode()
         told = json.loads(explained.stdout)
@@ -77,8 +88,11 @@ class Run:
             if cell["latency_ns"]["p50"] < best["latency_ns"]["p50"]:
                 fastest[library_of(cell), cell["payload_bytes"]] = cell
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            told = {title_of(cell): pool.submit(self.ratio, cell, best) for cell in self.cells
-                    if (best := fastest[library_of(cell), cell["payload_bytes"]]) is not cell}
+            told = {
+                title_of(cell): pool.submit(self.ratio, cell, best)
+                for cell in self.cells
+                if (best := fastest[library_of(cell), cell["payload_bytes"]]) is not cell
+            }
             return {title: ratio.result() for title, ratio in told.items()}
 
 
@@ -90,19 +104,36 @@ def table(run):
     ways = {}
     for cell in run.cells:
         ways.setdefault((library_of(cell), cell["target"], cell["wait"]), {})[cell["payload_bytes"]] = cell
-    for (_, target, wait), way in sorted(ways.items(), key=lambda item: (item[0][0], item[1][min(item[1])]["latency_ns"]["p50"])):
+    for (_, target, wait), way in sorted(
+        ways.items(), key=lambda item: (item[0][0], item[1][min(item[1])]["latency_ns"]["p50"])
+    ):
         threads = threads_of(way[min(way)])
 
         def each(figure):
             return [figure(way[size]) if size in way else "–" for size in sizes]
 
-        rows.append([f"{target} {wait}", str(len(threads) - 1) if threads else "–", " → ".join(threads) or "–",
-                     *each(lambda cell: three_digits(cell["latency_ns"]["p50"] / 1000)),
-                     *each(lambda cell: three_digits(sum(side["total"] for side in cell["cpu_ns_per_message"].values() if side) / 1000)),
-                     *each(lambda cell: ratios.get(title_of(cell), "1"))])
+        rows.append(
+            [
+                f"{target} {wait}",
+                str(len(threads) - 1) if threads else "–",
+                " → ".join(threads) or "–",
+                *each(lambda cell: three_digits(cell["latency_ns"]["p50"] / 1000)),
+                *each(
+                    lambda cell: three_digits(
+                        sum(side["total"] for side in cell["cpu_ns_per_message"].values() if side) / 1000
+                    )
+                ),
+                *each(lambda cell: ratios.get(title_of(cell), "1")),
+            ]
+        )
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return ["  ".join(word.ljust(width) if at in (0, 2) else word.rjust(width) for at, (word, width) in enumerate(zip(row, widths))).rstrip()
-            for row in rows]
+    return [
+        "  ".join(
+            word.ljust(width) if at in (0, 2) else word.rjust(width)
+            for at, (word, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def main():
@@ -115,8 +146,10 @@ def main():
         sys.exit(f"{args.run} has no ping-pong of middleware")
     about, host = run.json["icepath"], run.json["host"]
     print("SPDX-License-Identifier: Apache-2.0")
-    print(f"icepath {about['version']} · {about['started_utc']} · kernel {host['kernel']} · "
-          f"{', '.join(dict.fromkeys(cell['library'] for cell in run.cells))}")
+    print(
+        f"icepath {about['version']} · {about['started_utc']} · kernel {host['kernel']} · "
+        f"{', '.join(dict.fromkeys(cell['library'] for cell in run.cells))}"
+    )
     print("one way, in µs\n")
     print("\n".join(table(run)))
 

@@ -17,9 +17,10 @@
 // so the channel ends there. Its window is for what the callback keeps.
 //
 // By callback, a handler may send: eCAL's own test does (TestChainedPublisherSubscriberCallback, pull request 1798).
-// With zero_copy_mode it holds the file of the message that it handles, and Send() writes another. A side that sends one
-// message for each needs no window: a message says that the one before was taken, so at most one waits. With an acknowledgement, the
-// threads of both sides would wait in Send() for the end of each other's callback: ecal/shm-ack has no callback.
+// With zero_copy_mode it holds the file of the message that it handles, and Send() writes another. A side that sends
+// one message for each needs no window: a message says that the one before was taken, so at most one waits. With an
+// acknowledgement, the threads of both sides would wait in Send() for the end of each other's callback: ecal/shm-ack
+// has no callback.
 //
 // A publisher with a subscriber may not reach it yet: the thread for its file, or its connection, comes later. So in
 // connect() each side sends messages with a time that no other has, until one has arrived.

@@ -33,7 +33,8 @@ inline const std::vector<Way> &ways()
 {
 	static const auto made = [](const char *name, const char *summary, Layer layer, bool zero_copy = false,
 								bool acknowledged = false) {
-		// With an acknowledgement Send() waits for the end of a callback: two that send to each other would wait for its timeout each time.
+		// With an acknowledgement Send() waits for the end of a callback: two that send to each other would wait for
+		// its timeout each time.
 		const uint32_t waits = acknowledged ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK;
 		Way way{plugin_kit::relayed_target(name, summary, waits, kLargest,
 										   "icepath's own limit: what eCAL makes room for, it does several times"),

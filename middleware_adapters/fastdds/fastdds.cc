@@ -7,18 +7,19 @@
 // triggers a GuardCondition in the WaitSet, or rings as the listener does. Only a lease, which takes seconds, reports a
 // participant's death, so this adapter watches the process.
 //
-// A handler may write, as the library's own LatencyTest does. But its thread reads no acknowledgement meanwhile: a write
-// that waits for one, because the history is full, waits in vain until max_blocking_time (DataWriterHistory's
-// prepare_change()). Acknowledgements are requested every 20 ms, so a ping-pong that keeps all messages gets there, and by
-// epoll waits for some milliseconds. So a side that answers keeps the last message (qos_where_answered()), as LatencyTest does:
-// the new one takes the place of the old one without waiting. A handler with another history, by --qos, may hang, and
-// its block is cancelled.
+// A handler may write, as the library's own LatencyTest does. But its thread reads no acknowledgement meanwhile: a
+// write that waits for one, because the history is full, waits in vain until max_blocking_time (DataWriterHistory's
+// prepare_change()). Acknowledgements are requested every 20 ms, so a ping-pong that keeps all messages gets there, and
+// by epoll waits for some milliseconds. So a side that answers keeps the last message (qos_where_answered()), as
+// LatencyTest does: the new one takes the place of the old one without waiting. A handler with another history, by
+// --qos, may hang, and its block is cancelled.
 //
 // Within a process the library passes a message on by itself unless that is switched off, as it is for all targets but
 // fastdds/intraprocess: write() puts it into the reader's history and triggers the WaitSet. It would call a listener
 // too, in the sender's thread and within its write(): an answer from there would call the sender's own listener, again
-// within that write(). So it is awaited in a WaitSet only. A message for which the reader's history has no room is lost,
-// reliable or not: the receiver waits, and the writer, whose history fills up, too (2.9.1). So there is a window as well.
+// within that write(). So it is awaited in a WaitSet only. A message for which the reader's history has no room is
+// lost, reliable or not: the receiver waits, and the writer, whose history fills up, too (2.9.1). So there is a window
+// as well.
 //
 // With data-sharing the history lies in memory that the reader maps: a message is built there (loan_sample) and read
 // there (take with a loan). The writer notifies a thread of the reader through a condition variable in shared memory;

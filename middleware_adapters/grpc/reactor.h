@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A stream of peer.proto with the callback API: library threads call a reactor, which mustn't block. It reads into a
-// queue, from which the endpoint's own thread takes messages, or hands each message to a handler and then reads the next.
+// queue, from which the endpoint's own thread takes messages, or hands each message to a handler and then reads the
+// next.
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>

@@ -4,8 +4,8 @@
 //
 // lcm_publish() sends them in the sender's own thread, with 65487 bytes in each. A library thread of the receiver,
 // asleep in select(), reads each one, reassembles longer messages, queues the message, and wakes the receiver by one
-// byte in a pipe; lcm_handle() reads that byte and calls the subscription's function, which copies the message out. That
-// is the receiver's own thread, so the library has no callbacks in a thread of its own. An end that both sends and
+// byte in a pipe; lcm_handle() reads that byte and calls the subscription's function, which copies the message out.
+// That is the receiver's own thread, so the library has no callbacks in a thread of its own. An end that both sends and
 // receives also hears its own messages: its library's thread reads and discards them, which takes its CPU's time.
 //
 // Messages may be lost when the kernel's receive buffer is full, or the queue between that thread and the receiver. The

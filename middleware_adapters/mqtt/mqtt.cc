@@ -4,8 +4,8 @@
 // thread passes each message to a callback, whose memory ends with it.
 //
 // By callback, the side handles each message there. It may publish: the library then leaves the packet to its thread,
-// which writes it once the callback has returned (in_callback, issue 442). So a handler can't wait for room: an end that
-// answers has no window, and at most the answers to one message are under way.
+// which writes it once the callback has returned (in_callback, issue 442). So a handler can't wait for room: an end
+// that answers has no window, and at most the answers to one message are under way.
 //
 // By block, the receiver's queue is the adapter's: a program that waits for a message in its own thread needs one. The
 // callback copies the payload into it, under a mutex, and notifies a condition variable, on which recv() sleeps.

@@ -61,8 +61,8 @@ inline ros::NodeHandle &node()
 			ros::console::notifyLoggerLevelsChanged();
 		const ThreadsNamed named("roscpp");
 		auto *const made = new ros::NodeHandle;
-		// It has made the library's singletons, so this is done before they go. Their threads, which the end of a peer's
-		// connection wakes, would lock what is no more.
+		// It has made the library's singletons, so this is done before they go. Their threads, which the end of a
+		// peer's connection wakes, would lock what is no more.
 		std::atexit([] {
 			try {
 				ros::shutdown();

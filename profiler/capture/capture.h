@@ -30,7 +30,8 @@ public:
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
 	// doesn't work. `sampled`: it can also sample what workers run on `cpus`, with the stacks of what that user may
 	// trace; throws Failure(MachineCannot) if it can't.
-	// `owner`: a marked task is watched only while it has no more rights than ordinary processes of that user and group.
+	// `owner`: a marked task is watched only while it has no more rights than ordinary processes of that user and
+	// group.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
 			std::optional<Owner> sampled = {}, std::optional<Owner> owner = {});
 	~Capture(); // detaches and unloads

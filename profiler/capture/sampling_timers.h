@@ -6,7 +6,8 @@
 
 namespace icepath::capture {
 
-// The kernel's shortest period is 10 us (perf_swevent_hrtimer()); a longer one than this leaves a block without samples.
+// The kernel's shortest period is 10 us (perf_swevent_hrtimer()); a longer one than this leaves a block without
+// samples.
 inline constexpr uint64_t kShortestPeriodNs = 10'000, kLongestPeriodNs = 1'000'000'000;
 
 class SamplingTimers {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// When and how often the kernel skipped programs. It only counts skips, without their times, so repeated looks at the counts have to
-// bound these. Pure: the caller provides clock and counts.
+// When and how often the kernel skipped programs. It only counts skips, without their times, so repeated looks at the
+// counts have to bound these. Pure: the caller provides clock and counts.
 #include <cstdint>
 #include <vector>
 

@@ -13,8 +13,8 @@ namespace icepath::cli {
 // From construction to destruction.
 class ReadingNote {
 public:
-	// `show`: overwrites the terminal's line. It is called from a thread of the note's: after `patience`, then every second,
-	// and with an empty text at the end if there was another; never if no thread can be made.
+	// `show`: overwrites the terminal's line. It is called from a thread of the note's: after `patience`, then every
+	// second, and with an empty text at the end if there was another; never if no thread can be made.
 	explicit ReadingNote(std::function<void(const std::string &)> show,
 						 std::chrono::milliseconds patience = std::chrono::seconds(1));
 	~ReadingNote();

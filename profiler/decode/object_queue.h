@@ -59,8 +59,8 @@ private:
 	uint64_t land(uint64_t missing);
 	// Between two instants at which the queue's content is known. `empty_ns`: it is empty at the second; 0: not known.
 	void between(At begin, At end, uint64_t empty_ns);
-	// Where foreign datagrams were announced: tells them from the given ones, whose order is known, by their sizes. False
-	// unless all that was announced and given was taken, and there is exactly one way to tell them apart.
+	// Where foreign datagrams were announced: tells them from the given ones, whose order is known, by their sizes.
+	// False unless all that was announced and given was taken, and there is exactly one way to tell them apart.
 	bool by_datagram(At begin, At end, uint64_t empty_ns);
 	// Bytes taken beyond those present.
 	uint64_t missing(At begin, At end) const;

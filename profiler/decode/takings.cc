@@ -165,8 +165,8 @@ private:
 		}
 	}
 
-	// Whether a datagram had been handled before a softirq announced something: a softirq that began later has ended. It
-	// leaves nothing that its CPU had queued, or, with too many packets, the announcement has no giver.
+	// Whether a datagram had been handled before a softirq announced something: a softirq that began later has ended.
+	// It leaves nothing that its CPU had queued, or, with too many packets, the announcement has no giver.
 	bool is_over(const SocketEvent &datagram, const SocketEvent &ready) const
 	{
 		const auto receiving = receiving_.find(ready.cpu);

@@ -15,8 +15,8 @@ struct Cause {
 	std::string remedy; // of the first check that has one
 };
 
-// Those of the checks that aren't Ok, in the order of the table of causes. What only follows from another check (a layer
-// from its probes, a probe from missing rights) is left out.
+// Those of the checks that aren't Ok, in the order of the table of causes. What only follows from another check (a
+// layer from its probes, a probe from missing rights) is left out.
 std::vector<Cause> causes(const std::vector<Check> &checks);
 
 } // namespace icepath::doctor

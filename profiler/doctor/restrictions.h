@@ -19,8 +19,8 @@ struct Restrictions {
 // `root` is put before paths, for tests.
 Restrictions read_restrictions(const std::string &root = "");
 
-// "CAP_BPF (kernel.unprivileged_bpf_disabled=2), CAP_PERFMON (kernel.perf_event_paranoid=3)": with the setting that makes
-// each of these missing capabilities necessary.
+// "CAP_BPF (kernel.unprivileged_bpf_disabled=2), CAP_PERFMON (kernel.perf_event_paranoid=3)": with the setting that
+// makes each of these missing capabilities necessary.
 std::string named_with_settings(const std::vector<std::string> &capabilities, const Restrictions &restrictions);
 
 // What refuses a probe for want of rights, as far as it is known, and what to do.

@@ -22,7 +22,8 @@ struct ClockTrial {
 // Runs two pinned threads for a few milliseconds. With one CPU, only read_ns and source are set.
 ClockTrial try_clock(uint32_t first_cpu, uint32_t second_cpu);
 
-// Which counters a run's workers will have. Tried as the invoking user, because workers run as that user. Each is 0 if it works, otherwise the errno.
+// Which counters a run's workers will have. Tried as the invoking user, because workers run as that user. Each is 0 if
+// it works, otherwise the errno.
 struct CounterTrial {
 	int32_t hardware = 0; // user and kernel mode
 	int32_t user_mode = 0; // user mode only
@@ -32,7 +33,8 @@ struct CounterTrial {
 CounterTrial try_counters();
 Check counters_check(const CounterTrial &trial);
 
-// The sources of each layer of a breakdown here: one check for each layer, "layer runqueue", in the order of reports. `tried`: the result of each probe.
+// The sources of each layer of a breakdown here: one check for each layer, "layer runqueue", in the order of reports.
+// `tried`: the result of each probe.
 std::vector<Check> layer_checks(const capture::Selection &tried);
 
 } // namespace icepath::doctor

@@ -147,7 +147,8 @@ public:
 			const std::set<uint32_t> of_policy{std::istream_iterator<uint32_t>(list), {}};
 			if (std::ranges::none_of(cpus_, [&](uint32_t cpu) { return of_policy.contains(cpu); }))
 				continue;
-			// A driver may set the preference when the governor changes, so the preference is changed first and restored last.
+			// A driver may set the preference when the governor changes, so the preference is changed first and
+			// restored last.
 			if (changes_.tree().read(place_of("energy_preference", policy)->path()))
 				outcomes.push_back(set("energy_preference", policy, "performance"));
 			outcomes.push_back(set("governor", policy, "performance"));

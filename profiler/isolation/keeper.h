@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The keeper: a process that stays root while a run is under `--isolate full` or `--tune`. It changes the machine and restores it:
-// on request, when icepath ends, however that ends, and on SIGTERM. If the keeper itself is killed, the next keeper or
-// `icepath doctor --restore` restores the machine from the journal.
+// The keeper: a process that stays root while a run is under `--isolate full` or `--tune`. It changes the machine and
+// restores it: on request, when icepath ends, however that ends, and on SIGTERM. If the keeper itself is killed, the
+// next keeper or `icepath doctor --restore` restores the machine from the journal.
 //
 // It stays user 0, because the kernel lets no other user write to the files of /proc/sys, and because no other user may
 // end it. CAP_SYS_NICE moves workers that are in user namespaces of middleware; CAP_DAC_OVERRIDE makes and removes the
@@ -34,11 +34,13 @@ public:
 	Keeper(const Keeper &) = delete;
 	Keeper &operator=(const Keeper &) = delete;
 
-	// Undoes the changes of a killed keeper. Returns sentences as put_back() does. Throws Failure(MachineCannot), KeeperLost.
+	// Undoes the changes of a killed keeper. Returns sentences as put_back() does. Throws Failure(MachineCannot),
+	// KeeperLost.
 	std::vector<std::string> put_back_leftovers();
 	// Raises limits of the machine. Call it at most once, and isolate() afterwards. Throws as that does.
 	std::vector<cpuset::Step> tune(const std::vector<Tuning> &tunings);
-	// Call it once; after tune() perhaps with no CPUs. Throws KeeperLost, or Failure(MachineCannot) with nothing isolated.
+	// Call it once; after tune() perhaps with no CPUs. Throws KeeperLost, or Failure(MachineCannot) with nothing
+	// isolated.
 	std::vector<cpuset::Step> isolate(const cpuset::CpuList &measured);
 	// Moves a child of this process into the partition. Pin it afterwards: moving resets its affinity. Throws Failure,
 	// KeeperLost.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The settings that `--isolate full` and `--tune` may change: a compiled list. Whatever a request or a journal says, root writes to
-// no other file.
+// The settings that `--isolate full` and `--tune` may change: a compiled list. Whatever a request or a journal says,
+// root writes to no other file.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -81,8 +81,8 @@ bool same(Form form, std::string_view one, std::string_view other);
 // The root of the files.
 struct Tree {
 	std::string root; // put before every path, for tests
-	// Called before (`after` false) and after each change of a knob, or of a file of the run's control group. Before it,
-	// a nonzero errno refuses the change. Tests also end the process there.
+	// Called before (`after` false) and after each change of a knob, or of a file of the run's control group. Before
+	// it, a nonzero errno refuses the change. Tests also end the process there.
 	std::function<int(const std::string &path, bool after)> at_change = {};
 
 	Fd open(const std::string &path, int flags, unsigned mode = 0) const; // follows no link, leaves the root by none

@@ -20,7 +20,8 @@ model::Host describe_host(const privilege::Identity &user);
 // What a run tells of its isolation.
 model::Isolation describe_isolation(const cpuset::Isolation &isolation);
 
-// Whether softirqs run in tasks and lose their CPU with them, the case that ebpf/softirqs.bpf.h handles. uname(2)'s version shows it since 5.15, and in patched older kernels: "#1 SMP PREEMPT_RT Debian …".
+// Whether softirqs run in tasks and lose their CPU with them, the case that ebpf/softirqs.bpf.h handles. uname(2)'s
+// version shows it since 5.15, and in patched older kernels: "#1 SMP PREEMPT_RT Debian …".
 inline bool is_preempt_rt(const utsname &kernel)
 {
 	return std::string_view(kernel.version).find("PREEMPT_RT") != std::string_view::npos;

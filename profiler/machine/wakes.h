@@ -12,8 +12,8 @@ namespace icepath::machine {
 
 inline constexpr uint64_t kWakesNs = 60'000'000; // measure_wakes() stops sampling after this
 
-// Measures all CPUs at the same time, each by a child process that is pinned to it. `admit` gets the pidfd of each child
-// before the child is pinned; empty: nothing is done. Leaves out CPUs on which the child may not run or for
+// Measures all CPUs at the same time, each by a child process that is pinned to it. `admit` gets the pidfd of each
+// child before the child is pinned; empty: nothing is done. Leaves out CPUs on which the child may not run or for
 // which none can be started.
 std::vector<model::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus,
 										  const std::function<void(int pidfd)> &admit = {});

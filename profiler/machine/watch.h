@@ -34,7 +34,8 @@ private:
 	std::optional<model::Steal> steal_;
 };
 
-// CPU time that the hypervisor and icepath itself took during a block. Counts from its construction to add_to(). If the helper has ended, icepath's own CPU time is unknown.
+// CPU time that the hypervisor and icepath itself took during a block. Counts from its construction to add_to(). If the
+// helper has ended, icepath's own CPU time is unknown.
 class BlockCost {
 public:
 	BlockCost(const std::vector<uint32_t> &cpus, pid_t helper);

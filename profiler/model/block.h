@@ -86,8 +86,8 @@ struct Block {
 	std::shared_ptr<const Window> window = std::make_shared<Window>();
 };
 
-// Whether hardware counters were open at any side. They lengthen each context switch by 1 µs and more, so such a block serves for
-// its counts only, not for latencies.
+// Whether hardware counters were open at any side. They lengthen each context switch by 1 µs and more, so such a block
+// serves for its counts only, not for latencies.
 inline bool is_counted(const Block &block)
 {
 	return std::ranges::any_of(block.sides, [](const BlockSide &side) { return hardware_was_on(side.counters); });

@@ -22,8 +22,8 @@ struct Capture {
 };
 
 // Spins on all CPUs at the same time, by a child process for each that is pinned to it; omits CPUs on which icepath may
-// not run. Spins for `duration_ns` in all, in windows of a second. `capture`: nullptr: causes aren't named. `admit` gets
-// the pidfd of each child before the child is pinned; empty: nothing is done. Ends early, after a window, once
+// not run. Spins for `duration_ns` in all, in windows of a second. `capture`: nullptr: causes aren't named. `admit`
+// gets the pidfd of each child before the child is pinned; empty: nothing is done. Ends early, after a window, once
 // `is_interrupted` says so or a child has died. Throws HelperDied, Failure(MachineCannot).
 std::vector<model::CpuNoise> measure(const std::vector<uint32_t> &cpus, uint64_t duration_ns, const Capture *capture,
 									 const std::function<void(int pidfd)> &admit,

@@ -220,8 +220,8 @@ struct Observations {
 	std::map<uint32_t, std::string> task_names; // of culprits
 	std::vector<SystemCall> system_calls; // by slot, then by end
 	std::vector<Sample> samples; // by slot, in the order of their numbers
-	// Of some off-CPU periods, by thread and OffCpu::out_ns or waking_ns: Sample::stack of the thread as it went to sleep,
-	// and of its waker.
+	// Of some off-CPU periods, by thread and OffCpu::out_ns or waking_ns: Sample::stack of the thread as it went to
+	// sleep, and of its waker.
 	std::map<std::pair<uint32_t, uint64_t>, uint32_t> sleep_stacks, waker_stacks;
 	// For objects that calls gave to (Call::object): the sockets announced during these calls. The two ends of a UNIX
 	// socket are two.

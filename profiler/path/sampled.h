@@ -10,9 +10,9 @@
 namespace icepath::path {
 
 // A sample is for the instant at which its timer was to expire. It is in a segment if that instant is, and if the
-// segment's thread had the sample's CPU then. In `network` and in `notify`, whose thread is the one that the message goes
-// to, it is the thread on which the message was announced: its call does that work, or a softirq on top of it. A sample
-// may be in segments of several deliveries, which overlap.
+// segment's thread had the sample's CPU then. In `network` and in `notify`, whose thread is the one that the message
+// goes to, it is the thread on which the message was announced: its call does that work, or a softirq on top of it. A
+// sample may be in segments of several deliveries, which overlap.
 struct SampledSegment {
 	uint32_t sample = 0; // index into Observations::samples
 	uint32_t delivery = 0; // into Observations::deliveries

@@ -242,8 +242,8 @@ bool is_sensible(const Target &target, const model::Cell &cell, Plan &plan)
 	return !floor;
 }
 
-// Two sides of one CPU that never sleep don't take turns under SCHED_FIFO: each runs until it yields (sched(7)). A sender
-// spins for the last 60 µs before a message is due, so at high rates it never sleeps either.
+// Two sides of one CPU that never sleep don't take turns under SCHED_FIFO: each runs until it yields (sched(7)). A
+// sender spins for the last 60 µs before a message is due, so at high rates it never sleeps either.
 bool ends_by_fifo(const model::Cell &cell, Plan &plan)
 {
 	constexpr double kSleepsBelowHz = 10'000;

@@ -29,7 +29,8 @@ namespace {
 														what, std::strerror(error)));
 }
 
-// Ids rise by one with each map up to 2^31 - 2, and then begin again: of two, the earlier is less than half of them back.
+// Ids rise by one with each map up to 2^31 - 2, and then begin again: of two, the earlier is less than half of them
+// back.
 bool was_made_before(uint32_t map, uint32_t other)
 {
 	constexpr uint32_t kIds = uint32_t{1} << 31;

@@ -16,8 +16,9 @@ std::string describe_rights(const std::string &path);
 // write, as to every folder above it, and its file system lets programs have capabilities.
 void check_may_have_capabilities(const std::string &path);
 
-// As root. The file becomes root's, to be executed by members of `group` alone, and gets the capabilities for_members().
-// Another time, it only changes the group. Throws Failure(MachineCannot); then the file is as it was before the call.
+// As root. The file becomes root's, to be executed by members of `group` alone, and gets the capabilities
+// for_members(). Another time, it only changes the group. Throws Failure(MachineCannot); then the file is as it was
+// before the call.
 void give_capabilities(const std::string &path, gid_t group);
 
 // As root: makes the file what it was before give_capabilities(). False: that wasn't called, or is undone already.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // icepath-helper: the root helper's program. icepath starts it, with the socket as descriptor 3:
 //   icepath-helper VERSION USER ICEPATH
-// VERSION is that of both, with a hash of what requests and shared memory look like (CMakeLists.txt), USER the id of the
-// invoking user, ICEPATH the process id of icepath, its parent.
+// VERSION is that of both, with a hash of what requests and shared memory look like (CMakeLists.txt), USER the id of
+// the invoking user, ICEPATH the process id of icepath, its parent.
 //
 // icepath starts it as root, or, if its file has capabilities (`icepath setup --caps`), as the user. In that case any
 // program of the user's may start it in its own way, so it trusts nothing of how it was started.
@@ -44,8 +44,8 @@ bool is_from(pid_t icepath, int socket)
 		   getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &maker_size) == 0 && maker.pid == icepath;
 }
 
-// Otherwise a file that it opens would be one of them. Of a dynamically linked program with AT_SECURE the C library does
-// this as well.
+// Otherwise a file that it opens would be one of them. Of a dynamically linked program with AT_SECURE the C library
+// does this as well.
 bool open_standard_descriptors()
 {
 	for (;;) {

@@ -125,8 +125,8 @@ Helper::Helper(const Identity &user) : process_(start_helper(user_of_traced(user
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
 {
 	HelperReply reply{};
-	// Attaching waits for RCU grace periods. Loading verifies some thirty programs: up to half a minute. Claiming loads one,
-	// and may wait for a helper that ends.
+	// Attaching waits for RCU grace periods. Loading verifies some thirty programs: up to half a minute. Claiming loads
+	// one, and may wait for a helper that ends.
 	const bool loads = request.kind == HelperRequestKind::Load || request.kind == HelperRequestKind::Claim;
 	const int timeout_ms = loads ? 120'000 : 10'000;
 	if (!channel::send(process_.socket(), &request, sizeof(request), fds) ||

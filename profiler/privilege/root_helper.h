@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The root helper: a process that keeps some of root's rights during a run, with a program of its own, icepath-helper.
-// It is started before icepath drops privileges, holds the capture, marks workers, and answers each request below over a
-// socket pair.
+// It is started before icepath drops privileges, holds the capture, marks workers, and answers each request below over
+// a socket pair.
 //
-// It trusts no request. A worker is named by a pidfd, and accepted only if it is a child of the icepath that started the
-// helper, or a thread of such a child, and runs as the invoking user. If the helper has its rights from its file, any
-// program of that user may be its icepath: then the process must also be one that the user could trace, and is watched
-// only while it has no more rights than the user has, and a socket must be the user's. The helper opens no path from a request, and
-// accepts no descriptor whose closing might block. It ends when the socket closes or that icepath has ended, and its
-// BPF programs with it. It keeps only the rights that capturing needs (rights.h).
+// It trusts no request. A worker is named by a pidfd, and accepted only if it is a child of the icepath that started
+// the helper, or a thread of such a child, and runs as the invoking user. If the helper has its rights from its file,
+// any program of that user may be its icepath: then the process must also be one that the user could trace, and is
+// watched only while it has no more rights than the user has, and a socket must be the user's. The helper opens no path
+// from a request, and accepts no descriptor whose closing might block. It ends when the socket closes or that icepath
+// has ended, and its BPF programs with it. It keeps only the rights that capturing needs (rights.h).
 #include <sys/types.h>
 
 #include <array>
@@ -33,8 +33,8 @@ inline constexpr size_t kMaxBlockDaemons = 16;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
-	// cpus, records_per_slot, samples; replies with the maps of the slots and of their fill levels, and with `samples` the
-	// memory of capture/named_stacks.h and the map of the user's stacks
+	// cpus, records_per_slot, samples; replies with the maps of the slots and of their fill levels, and with `samples`
+	// the memory of capture/named_stacks.h and the map of the user's stacks
 	Load,
 	// fd: pidfd of a process, for its main thread, or of a thread. Replies with a worker number, perhaps one of a
 	// worker that has ended.
@@ -127,8 +127,8 @@ public:
 					uint32_t family = 0); // 0: a new one; else a returned one, whose process this one replaces
 	capture::ProbeSet attach(capture::ProbeSet probes);
 	// At most kMaxBlockWorkers workers, and kMaxBlockDaemons more families. `looks`: in a long block the helper wakes
-	// ten times a second and checks for skipped programs, so that one doesn't spoil the whole block. `sample_period_ns`:
-	// see capture::Capture::begin_block().
+	// ten times a second and checks for skipped programs, so that one doesn't spoil the whole block.
+	// `sample_period_ns`: see capture::Capture::begin_block().
 	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks,
 					 uint64_t sample_period_ns = 0);
 	std::vector<capture::SkippedPrograms> end_block();
@@ -142,7 +142,8 @@ private:
 inline constexpr const char *kHelperName = "icepath-helper"; // of its process, and of its file
 
 // Executes the icepath-helper in the running program's folder, which serves this process for `user`. Throws
-// Failure(MachineCannot) if the file isn't there, or, as root, if more users may write to it than to the running program.
+// Failure(MachineCannot) if the file isn't there, or, as root, if more users may write to it than to the running
+// program.
 RootProcess start_helper(uid_t user);
 
 std::string helper_path(); // beside the running program

@@ -35,8 +35,8 @@ std::string interval_words(const stats::RoundRatio &ratio)
 	return fmt::format("{:.3g} times, between {:.3g} and {:.3g}", ratio.ratio, ratio.interval.low, ratio.interval.high);
 }
 
-// Why a cell's typical messages don't say where its time goes. Empty: they do. The others, which may be few and take most
-// of the time, don't matter to them.
+// Why a cell's typical messages don't say where its time goes. Empty: they do. The others, which may be few and take
+// most of the time, don't matter to them.
 std::string why_unknown(const CellResult &cell)
 {
 	const std::string title = model::title(cell.cell);

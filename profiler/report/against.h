@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Why one cell of a run is slower than another. Whether it is, blocks without probes say, by ratios within rounds; where
-// the time goes, the typical messages (p40 to p60) of blocks with probes.
+// Why one cell of a run is slower than another. Whether it is, blocks without probes say, by ratios within rounds;
+// where the time goes, the typical messages (p40 to p60) of blocks with probes.
 #include <optional>
 #include <string>
 #include <utility>

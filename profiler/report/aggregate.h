@@ -117,8 +117,9 @@ struct CellResult {
 	Throughput throughput;
 	double probed_ns = 0; // latencies of all deliveries in probed blocks
 	Breakdown layers;
-	// From p40 to p60 of latency_probed, if it has a p50, and from its p99 on (or Wanted::tail), if it has one. Each is a mean over the
-	// same messages for every layer, so its layers add up to their latency. Percentiles of layers don't.
+	// From p40 to p60 of latency_probed, if it has a p50, and from its p99 on (or Wanted::tail), if it has one. Each is
+	// a mean over the same messages for every layer, so its layers add up to their latency. Percentiles of layers
+	// don't.
 	std::optional<LatencyRange> typical, tail;
 	// Where the tail begins without probes and with them; only if a result of its own was asked for (Wanted).
 	std::optional<stats::Quantile> tail_begin, tail_begin_probed;
@@ -182,8 +183,8 @@ struct Wanted {
 	std::optional<stats::Percentile> tail;
 	std::optional<MessageName> message; // of every cell that has such a one
 	bool threads = false; // CellResult::threads
-	// How many values of a quantity are kept exactly (stats/block_values.h): the cells have equal shares of them, at most
-	// a quarter.
+	// How many values of a quantity are kept exactly (stats/block_values.h): the cells have equal shares of them, at
+	// most a quarter.
 	size_t most_values = 1u << 22;
 };
 

@@ -33,8 +33,9 @@ struct LayerRow {
 	void add(const LayerRow &more); // `more`: of the same breakdown
 };
 
-// Each message counts the same, as in percentiles and all other figures of a cell. So what makes messages slow or fills a
-// CPU's log counts for less in a cell whose blocks end by time or by such a log: docs/method.md, "What counts how much".
+// Each message counts the same, as in percentiles and all other figures of a cell. So what makes messages slow or fills
+// a CPU's log counts for less in a cell whose blocks end by time or by such a log: docs/method.md, "What counts how
+// much".
 class Breakdown {
 public:
 	// `path` is complete.

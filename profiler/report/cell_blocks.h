@@ -43,7 +43,8 @@ private:
 	std::vector<uint64_t> begin_ns_; // in the order of p50s_
 };
 
-// What probes added to latency_ns, in nanoseconds, by blocks with and without them. p99: over pairs in which both blocks have enough messages for one.
+// What probes added to latency_ns, in nanoseconds, by blocks with and without them. p99: over pairs in which both
+// blocks have enough messages for one.
 struct ObserverEffect {
 	std::optional<stats::Effect> p50, mean, p99;
 };

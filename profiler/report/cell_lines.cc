@@ -39,8 +39,8 @@ std::vector<LayerTableRow> layer_rows(const std::vector<CellResult> &cells)
 	return rows;
 }
 
-// Layers, but for a CPU that leaves idle while its thread is in the runqueue already: that is a column of its own, as it
-// is waking, not waiting for a CPU.
+// Layers, but for a CPU that leaves idle while its thread is in the runqueue already: that is a column of its own, as
+// it is waking, not waiting for a CPU.
 using ColumnKey = std::pair<model::Layer, model::Part>;
 
 std::map<ColumnKey, LayerRow> sums_of_columns(const Breakdown &layers)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A cell whose messages have several modes (stats/modes.h): one p50 describes none of them, and falls into whichever had
-// more messages in this run. So each mode has its own p50, share and layers.
+// A cell whose messages have several modes (stats/modes.h): one p50 describes none of them, and falls into whichever
+// had more messages in this run. So each mode has its own p50, share and layers.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -70,7 +70,8 @@ bool probes_change_modes(const CellResult &cell);
 // What probes change of the shares, and which modes aren't seen with them; empty if neither.
 std::string probes_text(const CellResult &cell);
 
-// "2 modes: 7.12 ±0.20 µs (54.0 ±9.1 % of messages) and 16.5 ±0.3 µs (46.0 ±9.1 %); the p50 lies in mode 1": needs modes.
+// "2 modes: 7.12 ±0.20 µs (54.0 ±9.1 % of messages) and 16.5 ±0.3 µs (46.0 ±9.1 %); the p50 lies in mode 1": needs
+// modes.
 std::string modes_sentence(const CellResult &cell);
 
 // "54.0 ±9.1 %", "54.0 %", and in fewer digits "54 ±9 %".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two breakdowns compared: by how much the mean latency of A's messages exceeds that of B's, and in which kinds of time,
-// layers and threads. Both means are over the same messages for every row, so the rows' differences add up to that of
-// the means, to the nanosecond.
+// Two breakdowns compared: by how much the mean latency of A's messages exceeds that of B's, and in which kinds of
+// time, layers and threads. Both means are over the same messages for every row, so the rows' differences add up to
+// that of the means, to the nanosecond.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -66,7 +66,8 @@ Difference compare(const Compared &a, const Compared &b);
 std::string layer_text(model::Layer layer, model::Part part); // "wakeup/idle_exit"
 std::string place_text(const DifferenceRow &row); // "relay 1"
 
-// "wakeup at relay 1 (dds.udp)"; without relays the place only tells rows of one layer apart, as "interrupt (receiver)".
+// "wakeup at relay 1 (dds.udp)"; without relays the place only tells rows of one layer apart, as "interrupt
+// (receiver)".
 std::string row_text(const DifferenceRow &row, bool has_relays);
 
 // Names of the columns.
@@ -78,8 +79,8 @@ struct DifferenceHeads {
 // A row for each kind with its layers below. Layers that hardly differ are one row.
 void add_difference(Page &page, const Difference &difference, const DifferenceHeads &heads);
 
-// The kinds that make most of the difference: "Of that, waking 4.00 µs (48 % ±3), mostly wakeup at relay 1 (daemon); …".
-// Of a difference without shares: "It takes longer in: waking +4.00 µs, mostly …".
+// The kinds that make most of the difference: "Of that, waking 4.00 µs (48 % ±3), mostly wakeup at relay 1 (daemon);
+// …". Of a difference without shares: "It takes longer in: waking +4.00 µs, mostly …".
 // Only kinds whose difference is told from zero. Empty if none is.
 std::string most_of_it(const Difference &difference);
 

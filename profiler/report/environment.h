@@ -10,8 +10,8 @@
 
 namespace icepath::report {
 
-// The machine, and the CPUs with the reason for their choice, in a line each. `brief`: of the machine what fits into one
-// line; and with the CPUs the level of isolation and those of its steps that weren't possible.
+// The machine, and the CPUs with the reason for their choice, in a line each. `brief`: of the machine what fits into
+// one line; and with the CPUs the level of isolation and those of its steps that weren't possible.
 void add_machine(Page &page, const model::Head &head, bool brief);
 
 // What was done to keep the run quiet, step by step, and how. Nothing for a run that didn't record it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The flame graph as a processed profile of Firefox Profiler (https://profiler.firefox.com), with a thread for each cell. Its
-// samples are the stacks, one after another, weighted by the milliseconds that they take of a message ("tracing-ms"):
-// folded stacks would become a sample for each nanosecond.
+// The flame graph as a processed profile of Firefox Profiler (https://profiler.firefox.com), with a thread for each
+// cell. Its samples are the stacks, one after another, weighted by the milliseconds that they take of a message
+// ("tracing-ms"): folded stacks would become a sample for each nanosecond.
 //
 // The format is src/types/profile.ts of github.com/firefox-devtools/profiler, as of version 48; docs-developer/
 // CHANGELOG-formats.md has its changes. Firefox Profiler reads all versions since 1.

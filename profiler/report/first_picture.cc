@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kPictureWidth = 1000, kLabel = 190, kPanel = 300, kValue = 100, kApart = 10; // pixels
 constexpr double kHeading = 30, kCellRow = 26, kBarHeight = 14;
-// A bar that is longer than this many of the middle cell's is drawn with a gap, as long as the axis, so that one slow cell
-// doesn't hide all others.
+// A bar that is longer than this many of the middle cell's is drawn with a gap, as long as the axis, so that one slow
+// cell doesn't hide all others.
 constexpr double kCutFrom = 4;
 
 // Typical messages stand on the left and slow ones on the right, each on an axis of their own: slow messages may take a

@@ -66,8 +66,9 @@ inline constexpr const char *kItself = "(itself)";
 // `now`, with the times of the cells that both have in `before`.
 FlameGraph compared(const FlameGraph &now, const FlameGraph &before, const std::string &name);
 
-// One line for each stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them. The weight is
-// in nanoseconds over all messages; target and variant are frames of their own. Stacks are in the order of their names.
+// One line for each stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them. The weight
+// is in nanoseconds over all messages; target and variant are frames of their own. Stacks are in the order of their
+// names.
 std::string folded(const FlameGraph &graph);
 
 // The file format of speedscope, with a profile for each cell: https://www.speedscope.app/file-format-schema.json.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Names of functions made shorter for a table: C++ names have parameters, namespaces and template arguments that say less
-// than the function's own name.
+// Names of functions made shorter for a table: C++ names have parameters, namespaces and template arguments that say
+// less than the function's own name.
 #include <cstddef>
 #include <string>
 

@@ -30,8 +30,8 @@ void mark_probes(std::vector<std::string> &functions);
 // Of a stack that a probe took: without the probe's own functions at its end. `functions`: from the outermost one on.
 void leave_out_probe(std::vector<std::string> &functions);
 
-// How many of a stack's functions come before the kernel's: all, if it has none of these. `functions`: from the outermost
-// one on.
+// How many of a stack's functions come before the kernel's: all, if it has none of these. `functions`: from the
+// outermost one on.
 size_t before_kernel(const std::vector<std::string> &functions);
 
 class Functions {
@@ -96,8 +96,8 @@ struct CalledFunction {
 	std::vector<CalledFunction> calls; // the one with most time first
 };
 
-// The layer's outermost functions, with those that they call. In a layer that isn't user code they are the kernel's, who
-// ever called it.
+// The layer's outermost functions, with those that they call. In a layer that isn't user code they are the kernel's,
+// who ever called it.
 std::vector<CalledFunction> called_functions(const Breakdown &layers, const Functions &functions, model::Layer layer);
 
 } // namespace icepath::report

@@ -178,7 +178,8 @@ std::string cell_section(const RunResult &result, const GroupedCells &cells)
 			escaped(unfit) + "</p>\n");
 }
 
-// "79 % of what they take longer is waiting for a CPU; 91 % of it all has a cause with a name, first of all kworker/1:2"
+// "79 % of what they take longer is waiting for a CPU; 91 % of it all has a cause with a name, first of all
+// kworker/1:2"
 std::string in_short(const TailExplanation &tail)
 {
 	const Difference &growth = tail.growth;

@@ -7,8 +7,8 @@
 
 namespace icepath::report {
 
-// What it says, its first picture and its tables are there without scripts; browser/html_report.js adds the flame graph,
-// choosing of cells, and search.
+// What it says, its first picture and its tables are there without scripts; browser/html_report.js adds the flame
+// graph, choosing of cells, and search.
 std::string html_report(const RunResult &result);
 
 } // namespace icepath::report

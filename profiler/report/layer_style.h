@@ -78,8 +78,8 @@ static_assert(
 
 // The kind of a piece of a layer. A part can differ from its layer: a CPU that leaves idle is being woken, although the
 // thread is in its runqueue already; a message whose receiver lost its CPU is disturbed, although it is in the queue;
-// and what waits for room, behind other messages of its read, or until TCP sends it, is queued. `of_library`: of a cell whose target is a
-// library, which code between the stamps then belongs to.
+// and what waits for room, behind other messages of its read, or until TCP sends it, is queued. `of_library`: of a cell
+// whose target is a library, which code between the stamps then belongs to.
 LayerKind kind_of(model::Layer layer, model::Part part, bool of_library);
 
 // Mean nanoseconds of each kind.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// By which kinds of time and layers the modes of a cell's messages differ, with probes: each mode against the fastest one.
+// By which kinds of time and layers the modes of a cell's messages differ, with probes: each mode against the fastest
+// one.
 #include <cstddef>
 #include <vector>
 

@@ -46,7 +46,8 @@ constexpr std::array kAspects = {
 	Aspect{"wait", [](const model::Cell &cell) { return std::string(model::name(cell.wait)); }},
 };
 
-// The aspects of each cell as numbers, equal where the texts are: made once, since every cell is compared with every other.
+// The aspects of each cell as numbers, equal where the texts are: made once, since every cell is compared with every
+// other.
 class AspectsOfCells {
 public:
 	explicit AspectsOfCells(const std::vector<model::Cell> &cells)

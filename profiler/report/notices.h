@@ -21,8 +21,8 @@ struct Notices {
 	std::vector<Kind> of_cells;
 
 	std::vector<std::string> all() const;
-	// What a report on one screen says: the last that the run recorded, and what cells have that neither the table shows
-	// nor `doubts()` sums up (trust.h). What many share is one sentence; the rest is counted.
+	// What a report on one screen says: the last that the run recorded, and what cells have that neither the table
+	// shows nor `doubts()` sums up (trust.h). What many share is one sentence; the rest is counted.
 	std::vector<std::string> brief() const;
 };
 Notices notices(const RunResult &result);

@@ -20,8 +20,8 @@ struct MessageStep {
 	std::string_view known; // of path::kProvenanceNames
 	uint64_t bound_ns = 0; // an end is inferred within that time; 0: known better
 	std::string blame; // "CPU 1 ran hog (4711)"
-	// Its time over the mean of the same layer, part and place in typical messages; nothing: these have no such time, or
-	// typical messages aren't known.
+	// Its time over the mean of the same layer, part and place in typical messages; nothing: these have no such time,
+	// or typical messages aren't known.
 	std::optional<double> of_typical;
 };
 

@@ -45,8 +45,8 @@ PageJson groups_json(const RunResult &result, const GroupedCells &cells)
 }
 
 // For the module of browser/heat_map.js: `edges`, of the bins that any column has; `cells`, for each the columns
-// [begin, end, blocks, first bin, [messages of each bin…]] with times in seconds since the first block. A column ends where
-// the next one begins.
+// [begin, end, blocks, first bin, [messages of each bin…]] with times in seconds since the first block. A column ends
+// where the next one begins.
 PageJson over_time_json(const RunResult &result)
 {
 	constexpr size_t kAllColumns = 2400, kMostColumns = 96, kLeastColumns = 24; // so that the page stays small

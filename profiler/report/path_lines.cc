@@ -42,12 +42,13 @@ std::string segment_text(const path::Path &path, size_t index, const path::Obser
 {
 	const path::Segment &segment = path.segments[index];
 	const auto thread = seen.threads.find(segment.thread);
-	std::string text = fmt::format(
-		R"({{"layer":"{}","part":"{}","hop":{},"role":"{}","tid":{},"thread":{},"begin_ns":{},"end_ns":{},"known":"{}")",
-		model::name(segment.layer), model::name(segment.part), segment.hop,
-		path::kRoleNames[static_cast<size_t>(role_of(path, segment))], segment.thread,
-		quoted(thread == seen.threads.end() ? "" : thread->second.name), segment.begin.at_ns, segment.end.at_ns,
-		path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
+	std::string text =
+		fmt::format(R"({{"layer":"{}","part":"{}","hop":{},"role":"{}","tid":{},"thread":{},)"
+					R"("begin_ns":{},"end_ns":{},"known":"{}")",
+					model::name(segment.layer), model::name(segment.part), segment.hop,
+					path::kRoleNames[static_cast<size_t>(role_of(path, segment))], segment.thread,
+					quoted(thread == seen.threads.end() ? "" : thread->second.name), segment.begin.at_ns,
+					segment.end.at_ns, path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
 	text += bounds("begin", segment.begin) + bounds("end", segment.end);
 	if (segment.culprit.kind != path::Culprit::Kind::None)
 		text += fmt::format(R"(,"culprit":{{{}}})", culprit_fields(segment.culprit, seen));
@@ -82,11 +83,11 @@ std::string block_line(const model::Block &block, const model::Cell &cell, uint6
 		workers += fmt::format(R"({}{{"side":{},"role":"{}","tid":{},"name":{},"cpu":{}}})", side == 0 ? "" : ",", side,
 							   model::begins(cell, side) ? "sender" : "receiver", block.sides[side].tid,
 							   quoted(model::side_name(cell, side)), cell.graph.sides[side].cpu);
-	return fmt::format(
-		R"({{"type":"block","block":{},"cell":{},"title":{},"target":{},"round":{},"begin_ns":{},"end_ns":{},"workers":[{}]}})"
-		"\n",
-		number, block.cell, quoted(model::title(cell)), quoted(cell.target), block.window->round,
-		block.window->begin.monotonic_ns, block.window->finish.monotonic_ns, workers);
+	return fmt::format(R"({{"type":"block","block":{},"cell":{},"title":{},"target":{},"round":{},)"
+					   R"("begin_ns":{},"end_ns":{},"workers":[{}]}})"
+					   "\n",
+					   number, block.cell, quoted(model::title(cell)), quoted(cell.target), block.window->round,
+					   block.window->begin.monotonic_ns, block.window->finish.monotonic_ns, workers);
 }
 
 std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
@@ -99,11 +100,11 @@ std::string path_line(const path::Path &path, const path::Delivery &delivery, co
 	std::string segments;
 	for (size_t i = 0; complete && i < path.segments.size(); ++i)
 		segments += (i == 0 ? "" : ",") + segment_text(path, i, seen);
-	return fmt::format(
-		R"({{"type":"path","block":{},"flow":{},"seq":{},"back":{},"send_ns":{},"recv_ns":{},"reason":"{}","segments":[{}]}})"
-		"\n",
-		block_number, place.flow, place.seq, back, path.send_ns, path.recv_ns,
-		path::kReasonNames[static_cast<size_t>(reason)], segments);
+	return fmt::format(R"({{"type":"path","block":{},"flow":{},"seq":{},"back":{},)"
+					   R"("send_ns":{},"recv_ns":{},"reason":"{}","segments":[{}]}})"
+					   "\n",
+					   block_number, place.flow, place.seq, back, path.send_ns, path.recv_ns,
+					   path::kReasonNames[static_cast<size_t>(reason)], segments);
 }
 
 } // namespace icepath::report

@@ -33,8 +33,8 @@ struct Step {
 	std::string command = {}; // that tells it; empty: none
 };
 
-// A step for each, of what is to be shortened ("the growth"). `with_shares`: those of it say something; else they stand in
-// µs.
+// A step for each, of what is to be shortened ("the growth"). `with_shares`: those of it say something; else they stand
+// in µs.
 std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares);
 
 // What to do next. Commands aren't wrapped, so that they can be pasted.

@@ -54,8 +54,8 @@ struct FlameWishes {
 };
 
 // Writes folded stacks and an SVG (kFlameFileNames) into the folder, or into the run directory if that is empty, and
-// returns the SVG's path; or writes one of them only, if `place` has such a file. Throws Failure(Usage) if nothing is left to
-// show.
+// returns the SVG's path; or writes one of them only, if `place` has such a file. Throws Failure(Usage) if nothing is
+// left to show.
 std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const OutputPlace &place,
 							 const OpenFolder &open = made_folder);
 // What -o names for these, and for files that have names of their own.

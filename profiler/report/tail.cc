@@ -124,8 +124,8 @@ void add_unprobed(Page &page, const CellResult &cell, const TailExplanation &tai
 	page.paragraph("unprobed", text);
 }
 
-// Cells that differ from this one by the target or by the wait, and have one mode: "udp", and of the same target "uds-stream
-// by epoll".
+// Cells that differ from this one by the target or by the wait, and have one mode: "udp", and of the same target
+// "uds-stream by epoll".
 std::vector<std::string> like_cells_without_modes(const RunResult &result, const CellResult &cell)
 {
 	std::vector<std::string> same, others;

@@ -42,8 +42,8 @@ struct TailExplanation {
 	// Growth of the causes' time over that of the latency, at most 1: it is more where typical messages waited for the
 	// same time without a known cause.
 	double named = 0;
-	// Whether the tail begins at the same latency with and without probes, as far as both intervals say. Nothing: one of
-	// them isn't known.
+	// Whether the tail begins at the same latency with and without probes, as far as both intervals say. Nothing: one
+	// of them isn't known.
 	std::optional<bool> as_without_probes;
 	// If probes change the tail, or the share of that mode: what users have is the tail without probes.
 	std::optional<UnprobedTail> unprobed;

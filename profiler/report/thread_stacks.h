@@ -30,8 +30,8 @@ public:
 
 	bool has_stacks() const { return has_stacks_; }
 	std::vector<ThreadRow> running() const; // by samples
-	// From going to sleep to being runnable again. By the stack with which the thread went to sleep, or by the task that
-	// woke it and its stack; a stack weighs as much as the sleeps that it is of take.
+	// From going to sleep to being runnable again. By the stack with which the thread went to sleep, or by the task
+	// that woke it and its stack; a stack weighs as much as the sleeps that it is of take.
 	std::vector<ThreadRow> asleep() const, woken() const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Bars on one scale of µs, so that their lengths compare: each is as long as the p50 of its cell or mode, and divided as
-// the time of its messages is: of the typical ones of a cell, of all of a mode.
+// Bars on one scale of µs, so that their lengths compare: each is as long as the p50 of its cell or mode, and divided
+// as the time of its messages is: of the typical ones of a cell, of all of a mode.
 #include <array>
 #include <cstddef>
 #include <string>

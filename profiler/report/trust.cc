@@ -375,8 +375,8 @@ std::vector<CulpritSum> longest_first(const SumsByName &sums)
 	return list;
 }
 
-// Without the threads that a cell's messages pass, such as a library's own; and without CPUs that idled, whose waking is
-// a layer of its own and took time from nobody.
+// Without the threads that a cell's messages pass, such as a library's own; and without CPUs that idled, whose waking
+// is a layer of its own and took time from nobody.
 std::vector<CulpritSum> sums_of_others(const std::vector<CellResult> &cells)
 {
 	SumsByName sums;

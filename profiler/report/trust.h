@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The lines below the table of a report on one screen: the slowest message, what took time, and how far to trust it all.
+// The lines below the table of a report on one screen: the slowest message, what took time, and how far to trust it
+// all.
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ void add_taken_by(Page &page, const RunResult &result);
 void add_trust(Page &page, const RunResult &result);
 // What the run was quiet enough for: in one line where that was measured, or in full.
 void add_fit_for(Page &page, const RunResult &result, bool in_full);
-// By the look at the CPUs before the first block, and what a hypervisor took and a cache line between them needed in all.
+// By the look at the CPUs before the first block, and what a hypervisor took and a cache line between them needed in
+// all.
 std::vector<model::Fitness> fitness_of(const RunResult &result);
 // What was found that the run isn't fit for tails with; empty: it is, or that wasn't measured.
 std::string unfit_for_tails(const RunResult &result);

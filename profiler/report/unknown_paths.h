@@ -14,8 +14,8 @@ namespace icepath::report {
 // because an explanation says that the others aren't in it.
 inline constexpr double kEnoughKnown = 0.5;
 
-// "only 49 of 100 typical messages have a known path, too few to stand for the others: …", of messages that `which` names.
-// Empty: enough have one.
+// "only 49 of 100 typical messages have a known path, too few to stand for the others: …", of messages that `which`
+// names. Empty: enough have one.
 std::string too_few_known(const LatencyRange &range, const std::string &which);
 
 // Of a cell's messages with probes.

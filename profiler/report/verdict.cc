@@ -161,8 +161,8 @@ std::string shares_text(double low, double high)
 	return text(low) == text(high) ? text(low) + " %" : fmt::format("{} to {} %", text(low), text(high));
 }
 
-// Of typical messages, or of all modes, each with its share of messages without probes: probes may change the shares. All
-// zero where some of it isn't known.
+// Of typical messages, or of all modes, each with its share of messages without probes: probes may change the shares.
+// All zero where some of it isn't known.
 std::array<double, kLayerKinds> typical_kinds(const CellResult &cell)
 {
 	if (cell.modes.empty())

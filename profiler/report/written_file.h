@@ -71,8 +71,8 @@ struct OutputPlace {
 	std::string file; // empty: none
 };
 // A file if the name ends in one of `endings`, as ".svg". Throws Failure(Usage) if it ends as a file's name otherwise:
-// nobody means a folder by it. A folder that exists is one, whatever its name: to be asked once, with the rights that the
-// files are made with.
+// nobody means a folder by it. A folder that exists is one, whatever its name: to be asked once, with the rights that
+// the files are made with.
 OutputPlace place_of(const std::string &wanted, const std::vector<std::string> &endings);
 
 } // namespace icepath::report

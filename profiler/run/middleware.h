@@ -25,8 +25,8 @@ public:
 	Daemon(const std::string &plugin, const MiddlewareSpace &space);
 	// See worker::identity_of(); empty: the plug-in needs none, and start() does nothing.
 	const std::string &identity() const { return identity_; }
-	// Returns once the daemon is ready. It runs on `cpus`; empty: where this process does. `helper`, if any, follows its
-	// threads. Throws WorkerFailed.
+	// Returns once the daemon is ready. It runs on `cpus`; empty: where this process does. `helper`, if any, follows
+	// its threads. Throws WorkerFailed.
 	void start(const cpuset::CpuList &cpus, privilege::Helper *helper, const std::atomic<bool> *interrupted);
 	// "the daemon iox-roudi was killed by signal 9 (Killed)", or that it is stopped; nothing: neither.
 	std::optional<std::string> end() const;

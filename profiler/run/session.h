@@ -39,8 +39,8 @@ struct SessionOptions {
 	// end_injection, which must not throw, without arguments. May be empty.
 	std::function<void(size_t cell, const std::vector<uint32_t> &tids)> begin_injection;
 	std::function<void()> end_injection;
-	// Makes a report of what `directory` holds so far; the session measures how long that takes. It must keep no memory,
-	// because a run may be long. False: it failed. May be empty.
+	// Makes a report of what `directory` holds so far; the session measures how long that takes. It must keep no
+	// memory, because a run may be long. False: it failed. May be empty.
 	std::function<bool()> rehearse_report;
 };
 

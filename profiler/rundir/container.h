@@ -37,12 +37,13 @@ struct WindowBlocks {
 	std::vector<uint64_t> records{}; // how many each of its slots has; of a Reader
 };
 
-// What a Reader reads of windows and blocks. Records are most of a capture, and much of what a report says needs none of
-// them; paths need nothing of what was measured without probes.
+// What a Reader reads of windows and blocks. Records are most of a capture, and much of what a report says needs none
+// of them; paths need nothing of what was measured without probes.
 enum class Contents : uint8_t {
 	All,
 	WithoutRecords, // slots have none
-	WithProbes, // a window without probes that stands alone has no records, and its blocks have nothing but their window
+	// A window without probes that stands alone has no records, and its blocks have nothing but their window.
+	WithProbes,
 };
 
 // For use by one thread. Throws Failure: Usage if the directory can't be made or the head exceeds limits.h, Internal if

@@ -19,9 +19,9 @@ void check_size(size_t bytes)
 		throw std::runtime_error(fmt::format("it has {} bytes of JSON, more than {}", bytes, kMaxJsonBytes));
 }
 
-// Builds the JSON, and stops at what is more than a text of a run may have. nlohmann's own parser builds it without such
-// limits; its callback isn't enough, because it rescans the whole list at the end of each item, which takes hours for a
-// million of them.
+// Builds the JSON, and stops at what is more than a text of a run may have. nlohmann's own parser builds it without
+// such limits; its callback isn't enough, because it rescans the whole list at the end of each item, which takes hours
+// for a million of them.
 class Builder : public Json::json_sax_t {
 public:
 	std::string reason; // why parsing stopped; empty: it didn't, or the text isn't JSON

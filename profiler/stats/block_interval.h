@@ -59,8 +59,8 @@ struct Distribution {
 enum class ClusteredBy : uint8_t { Block, Opening };
 
 // O(n log n) once, then O(B log n) per draw. Blocks of the same processes share their luck, so an interval holds for
-// another run only where clusters are openings. `outside_p50`: probability that the interval of the p50 doesn't have the
-// truth.
+// another run only where clusters are openings. `outside_p50`: probability that the interval of the p50 doesn't have
+// the truth.
 Distribution describe(const BlockValues &values, ClusteredBy clustered, double outside_p50 = 0.05);
 
 // The values of each block, in any order. `clusters`, in the order of `blocks`: those with the same number are one

@@ -2,12 +2,13 @@
 #pragma once
 // A quantity's values, block by block, in memory that doesn't grow with their number.
 //
-// Up to a limit each value is kept. Of more, each block keeps a histogram with three significant digits (hdr_histogram.h):
-// then a value is off by kOff at most, and counts, mean, deviation, least and largest value stay exact. If these
-// histograms have many buckets, neighbouring blocks are joined, at first only those of one opening, until kLeastBlocks to
-// 2 * kLeastBlocks are left. Each then has equally many blocks, or openings, but for what is left over at an opening's end
-// or the run's. So each is as much evidence as another, as in the method of batch means (Law, "Simulation Modeling and
-// Analysis"), and intervals stay valid. What is kept depends on the values and their order alone.
+// Up to a limit each value is kept. Of more, each block keeps a histogram with three significant digits
+// (hdr_histogram.h): then a value is off by kOff at most, and counts, mean, deviation, least and largest value stay
+// exact. If these histograms have many buckets, neighbouring blocks are joined, at first only those of one opening,
+// until kLeastBlocks to 2 * kLeastBlocks are left. Each then has equally many blocks, or openings, but for what is left
+// over at an opening's end or the run's. So each is as much evidence as another, as in the method of batch means (Law,
+// "Simulation Modeling and Analysis"), and intervals stay valid. What is kept depends on the values and their order
+// alone.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

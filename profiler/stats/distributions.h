@@ -4,8 +4,8 @@
 
 namespace icepath::stats {
 
-// The value that Student's t with `degrees` (> 0) of freedom exceeds with probability `outside` / 2: half the width of an
-// interval in standard errors, that of 95 % with 0.05.
+// The value that Student's t with `degrees` (> 0) of freedom exceeds with probability `outside` / 2: half the width of
+// an interval in standard errors, that of 95 % with 0.05.
 double t_within(double outside, double degrees);
 inline double t_975(double degrees) { return t_within(0.05, degrees); }
 

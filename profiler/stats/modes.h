@@ -7,8 +7,8 @@
 // peaks. Counts and widths of the bins are smoothed alike by binomial weights over seven bins.
 //
 // A valley is judged by its blocks, one by one, because a one-peaked density that moves from block to block has several
-// peaks in the sum of all blocks. If a block's messages have one peak, the density f in the valley is at least the lesser
-// one of those at both peaks, wherever the block's own peak is. So
+// peaks in the sum of all blocks. If a block's messages have one peak, the density f in the valley is at least the
+// lesser one of those at both peaks, wherever the block's own peak is. So
 //
 //     excess(block) = 1/2 · min(f(peak), f(peak after it)) - f(valley)
 //

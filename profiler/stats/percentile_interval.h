@@ -3,10 +3,10 @@
 // The interval of a percentile, from the interval of a share.
 //
 // The p50 is a place up to which half of the messages lie. So its interval has every measured value v for which that
-// can be true: the share F(v) of messages up to v isn't less than half for certain, nor the share of those below v more.
-// For certain means by more than t · s, with the standard deviation s of that share (cluster_share.h): clustered, and
-// with slow changes. Inverting the test of a share is Woodruff's method ("Confidence Intervals for Medians and Other
-// Position Measures", Journal of the American Statistical Association 47, 1952), with s at v instead of at the
+// can be true: the share F(v) of messages up to v isn't less than half for certain, nor the share of those below v
+// more. For certain means by more than t · s, with the standard deviation s of that share (cluster_share.h): clustered,
+// and with slow changes. Inverting the test of a share is Woodruff's method ("Confidence Intervals for Medians and
+// Other Position Measures", Journal of the American Statistical Association 47, 1952), with s at v instead of at the
 // percentile (Francisco and Fuller, "Quantile Estimation with a Complex Survey Design", The Annals of Statistics 19,
 // 1991).
 //
@@ -15,8 +15,8 @@
 // p50s says neither: where openings are of a few states, or messages of a few modes, p50s jump, and e^±2s ends beyond
 // all of them. On the other hand no interval from measured values has a state that the run didn't see.
 //
-// Of few clusters all may lie on one side of the truth: of five, once in sixteen runs. So with fewer than kLeastForShares
-// an interval comes from the bootstrap, which may end beyond all of them (block_interval.h).
+// Of few clusters all may lie on one side of the truth: of five, once in sixteen runs. So with fewer than
+// kLeastForShares an interval comes from the bootstrap, which may end beyond all of them (block_interval.h).
 //
 // In simulated runs of 40 openings (tests/stats/percentile_interval_test.cc) 93 % or more of the intervals contain the
 // true p50; 80 % or more on a machine that shows five states in a run.
@@ -30,7 +30,8 @@ namespace icepath::stats {
 
 inline constexpr size_t kLeastForShares = 8;
 
-// Needs kLeastForShares clusters for what is said above. The ends are found by bisection. `outside`: probability that it doesn't have the truth.
+// Needs kLeastForShares clusters for what is said above. The ends are found by bisection. `outside`: probability that
+// it doesn't have the truth.
 Interval interval_by_shares(const RedrawnRun &run, Percentile p, const Clusters &clusters, double outside = 0.05);
 
 } // namespace icepath::stats

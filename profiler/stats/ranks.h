@@ -8,8 +8,8 @@
 // those that are slower for certain. In 95 % of all runs all ranges together contain the true ranks (Al Mohamad, Goeman
 // and van Zwet, "Simultaneous Confidence Intervals for Ranks With Application to Ranking Institutions", Biometrics 78,
 // 2022).
-// Cells with one range are equal as far as the run shows. Cells with ranges that overlap needn't be: if A and B can't be
-// told apart, nor B and C, A and C still may be.
+// Cells with one range are equal as far as the run shows. Cells with ranges that overlap needn't be: if A and B can't
+// be told apart, nor B and C, A and C still may be.
 #include <cstddef>
 #include <vector>
 

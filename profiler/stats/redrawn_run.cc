@@ -90,9 +90,10 @@ RedrawnRun::RedrawnRun(const BlockValues &values) : count_(values.count())
 
 namespace {
 
-// Multiples of the step, modulo the size, reach each number below the size once, and any number of them that follow each
-// other lie evenly: the continued fraction of their ratio has small quotients only (Niederreiter, "Quasi-Monte Carlo
-// methods and pseudo-random numbers", Bulletin of the AMS 84 (1978), 5). Near the golden section there is such a step.
+// Multiples of the step, modulo the size, reach each number below the size once, and any number of them that follow
+// each other lie evenly: the continued fraction of their ratio has small quotients only (Niederreiter, "Quasi-Monte
+// Carlo methods and pseudo-random numbers", Bulletin of the AMS 84 (1978), 5). Near the golden section there is such a
+// step.
 uint64_t even_step(uint64_t size)
 {
 	constexpr uint64_t kSmall = 5;

@@ -6,9 +6,9 @@
 //
 //     d(r) = log(value of A in round r / value of B in round r)
 //
-// A block's value is trimmed_geometric_mean(), not its p50. Where messages have several modes a p50 lies in one of them,
-// says nothing of how many messages are in the others, and jumps to another as their shares wander. The mean counts each
-// mode by what is left of it: of modes with 17, 36 and 47 % of the messages that is 9, 45 and 46 %.
+// A block's value is trimmed_geometric_mean(), not its p50. Where messages have several modes a p50 lies in one of
+// them, says nothing of how many messages are in the others, and jumps to another as their shares wander. The mean
+// counts each mode by what is left of it: of modes with 17, 36 and 47 % of the messages that is 9, 45 and 46 %.
 //
 // The ratio is exp(m) for the trimmed mean m of d, which leaves out a fifth at each end: a block that another task
 // disturbed takes twice or ten times as long, and a few of these would make most of a mean's variance. What is left of

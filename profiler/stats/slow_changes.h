@@ -6,8 +6,8 @@
 // minute only.
 //
 // In the order of measuring, the clusters are cut into K stretches. Without slow changes, drawing stretches spreads a
-// statistic as much as drawing clusters does. If a stretch has a variance of its own that is s times that of a stretch's
-// mean over its clusters, drawing stretches spreads the statistic 1 + s times as much:
+// statistic as much as drawing clusters does. If a stretch has a variance of its own that is s times that of a
+// stretch's mean over its clusters, drawing stretches spreads the statistic 1 + s times as much:
 //
 //     r = V_stretches / V_clusters ~ (1 + s) · chi-squared(d) / d        for d = K - 1
 //
@@ -23,8 +23,8 @@
 // machine that never changes, and contain the truth in 98 % or more of the runs of all machines that were tried. With
 // fewer than 16 clusters, these differ by so much that s = max(0, r - 1) suffices.
 //
-// The variance of a stretch isn't divided by K: another run resembles another stretch, no matter how many stretches this
-// run had. So, for n clusters,
+// The variance of a stretch isn't divided by K: another run resembles another stretch, no matter how many stretches
+// this run had. So, for n clusters,
 //
 //     variance = V_clusters + s · K · V_clusters · n / (n - K)
 //

@@ -3,8 +3,8 @@
 // Who called the code that a process runs in user mode, and which functions were inlined there.
 //
 // Libraries are mostly built without frame pointers, so callers are found by the unwinding tables of their files
-// (.eh_frame), from a copy of a thread's registers and stack. Code without a table, as what is made at run time, is taken
-// to have a frame pointer.
+// (.eh_frame), from a copy of a thread's registers and stack. Code without a table, as what is made at run time, is
+// taken to have a frame pointer.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +47,8 @@ public:
 	static constexpr size_t kMostInlined = 16384;
 	std::vector<std::string> inlined(uint32_t process, uint64_t address);
 
-	// What a process has mapped is read once between two calls. Until then its files are open that callers were found by.
+	// What a process has mapped is read once between two calls. Until then its files are open that callers were found
+	// by.
 	void look_again();
 
 private:

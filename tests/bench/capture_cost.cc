@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the capture costs: a blocking 64 B ping-pong over a UNIX socket, both sides on one CPU, with nothing attached, with
-// icepath's capture as `run` uses it, and with other tracers, each in the forms that its users know (tracer_kinds()). All
-// take turns in one go, and every figure is a ratio of a segment to the bare ones around it.
+// What the capture costs: a blocking 64 B ping-pong over a UNIX socket, both sides on one CPU, with nothing attached,
+// with icepath's capture as `run` uses it, and with other tracers, each in the forms that its users know
+// (tracer_kinds()). All take turns in one go, and every figure is a ratio of a segment to the bare ones around it.
 //
 //   bench-capture-cost [--rounds N | --short] [--cpu N] [--json FILE]
 #include <bpf/bpf.h>
@@ -70,8 +70,8 @@ public:
 
 	Traced traced() const { return {cell_->tids(), cpu_}; }
 
-	// What one probe hit costs, from the kernel's own accounting, which adds a few tens of ns of its own to each; and how
-	// many of them, and records, a round trip takes.
+	// What one probe hit costs, from the kernel's own accounting, which adds a few tens of ns of its own to each; and
+	// how many of them, and records, a round trip takes.
 	nlohmann::ordered_json floor()
 	{
 		const int enabled = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -245,8 +245,8 @@ void run_round(uint32_t round, Bench &bench, Pairs &icepath, std::vector<Contend
 	}
 }
 
-// What icepath adds as a share of what a rival adds, in each round against nothing: a mean that keeps rounds in which noise
-// made icepath's cost negative.
+// What icepath adds as a share of what a rival adds, in each round against nothing: a mean that keeps rounds in which
+// noise made icepath's cost negative.
 stats::Effect share_of(const Pairs &icepath, const Pairs &rival)
 {
 	Pairs added;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Comparisons of icepath's cells with others' tools: ping-pongs between the same two CPUs, with the same wait, in turns.
-// A round has a segment of each; icepath's comes first in one round and last in the next.
+// Comparisons of icepath's cells with others' tools: ping-pongs between the same two CPUs, with the same wait, in
+// turns. A round has a segment of each; icepath's comes first in one round and last in the next.
 #include <functional>
 #include <string>
 #include <utility>

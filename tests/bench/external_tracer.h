@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// bpftrace, perf and trace-cmd as a benchmark attaches them: started, known to be recording, ended, and asked what they saw.
+// bpftrace, perf and trace-cmd as a benchmark attaches them: started, known to be recording, ended, and asked what they
+// saw.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace icepath::bench {
 
-// Gives this process a mount namespace of its own, with tracefs in it and a folder in memory for what tracers write, so that
-// tracers find their events and the host's mounts stay as they are. Throws Failure.
+// Gives this process a mount namespace of its own, with tracefs in it and a folder in memory for what tracers write, so
+// that tracers find their events and the host's mounts stay as they are. Throws Failure.
 void enter_tracing_namespace();
 
 // A tracer that records from its construction on, or soon after. Throws Failure where it can't be started.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The benchmarks of the libraries' own authors, as rivals of icepath's cells: ping-pongs on the same CPUs, all threads of
-// a side on that side's. Each call starts all programs of one, measures for seconds, ends them, and throws Failure
+// The benchmarks of the libraries' own authors, as rivals of icepath's cells: ping-pongs on the same CPUs, all threads
+// of a side on that side's. Each call starts all programs of one, measures for seconds, ends them, and throws Failure
 // where that can't be. They run in a space of their own, where they find nobody else.
 #include <optional>
 #include <string>
@@ -38,7 +38,8 @@ RivalReport iceperf(const Place &place, const std::string &folder);
 std::optional<RivalReport> parse_latency_test(std::string_view output);
 
 // Fast DDS's, which comes as source only: `program` is LatencyTest. Reliable, the last message kept. The subscriber
-// answers in its listener; the publisher's listener stamps the answer, and wakes the thread that writes the next message.
+// answers in its listener; the publisher's listener stamps the answer, and wakes the thread that writes the next
+// message.
 enum class FastTransport { Udp, SharedMemory };
 RivalReport latency_test(const Place &place, FastTransport transport, const std::string &program);
 
@@ -46,9 +47,9 @@ RivalReport latency_test(const Place &place, FastTransport transport, const std:
 // where one of them is missing.
 std::optional<RivalReport> parse_z_ping(std::string_view output);
 
-// Zenoh's, which comes as source only: `folder` has z_ping and z_pong. Two peers over TCP that look for no others. z_pong
-// answers in its callback; z_ping sleeps for the answer in a channel, as the wait `block` does. `express`: their messages
-// aren't batched, which is these programs' default and not the library's.
+// Zenoh's, which comes as source only: `folder` has z_ping and z_pong. Two peers over TCP that look for no others.
+// z_pong answers in its callback; z_ping sleeps for the answer in a channel, as the wait `block` does. `express`: their
+// messages aren't batched, which is these programs' default and not the library's.
 RivalReport z_ping(const Place &place, bool express, const std::string &folder);
 
 } // namespace icepath::bench

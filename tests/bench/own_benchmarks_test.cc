@@ -9,9 +9,11 @@ namespace {
 // What ddsperf 0.10.2 wrote.
 const std::string kDdsperf = R"([25549] participant vm:25549: new (self)
 [25549] participant vm:25548: new
-[25549] 2.000  vm:25548 size 64 mean 34.450us min 18.826us 50% 29.870us 90% 35.523us 99% 71.864us max 11447.931us cnt 14470
+[25549] 2.000  vm:25548 size 64 mean 34.450us min 18.826us 50% 29.870us 90% 35.523us 99% 71.864us )"
+							 R"(max 11447.931us cnt 14470
 [25549] 2.000  rss:7.7MB vcsw:28979 ivcsw:91 recvUC:14%+20% pong:6%+21%
-[25549] 3.000  vm:25548 size 64 mean 37.874us min 16.361us 50% 30.069us 90% 37.095us 99% 108.523us max 20334.397us cnt 13176
+[25549] 3.000  vm:25548 size 64 mean 37.874us min 16.361us 50% 30.069us 90% 37.095us 99% 108.523us )"
+							 R"(max 20334.397us cnt 13176
 [25549] 3.000  rss:8.0MB vcsw:26433 ivcsw:190 recvUC:16%+16% pong:5%+20%
 )";
 

@@ -10,8 +10,8 @@
 
 namespace icepath::bench {
 
-// A first value that was measured before and after the second, as its mean, has no drift against that: so the pairs have either order in
-// turn, and the mean of both orders is that of all.
+// A first value that was measured before and after the second, as its mean, has no drift against that: so the pairs
+// have either order in turn, and the mean of both orders is that of all.
 std::vector<stats::BlockPair> without_order(const std::vector<std::pair<double, double>> &pairs);
 
 nlohmann::ordered_json as_json(const stats::Effect &ratio);

@@ -22,9 +22,9 @@ struct RivalReport {
 // nothing, or where messages were lost, came twice or in another order.
 std::optional<RivalReport> parse_sockperf(std::string_view output);
 
-// Of `fio --output-format=json --percentile_list=50` with one job that writes by the net engine with pingpong=1: a write
-// is over when the answer is there. fio sorts times into buckets: its median is off by 0.8 % at most (FIO_IO_U_PLAT_BITS).
-// Nothing where it measured nothing.
+// Of `fio --output-format=json --percentile_list=50` with one job that writes by the net engine with pingpong=1: a
+// write is over when the answer is there. fio sorts times into buckets: its median is off by 0.8 % at most
+// (FIO_IO_U_PLAT_BITS). Nothing where it measured nothing.
 std::optional<RivalReport> parse_fio(std::string_view output);
 
 // Debian 12's sockperf (3.7) has no UNIX sockets. TCP_NODELAY is its default.

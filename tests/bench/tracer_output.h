@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How many events other tracers say that they saw: evidence that they traced at all while their cost was measured. Pure.
+// How many events other tracers say that they saw: evidence that they traced at all while their cost was measured.
+// Pure.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,8 +21,8 @@ uint64_t events_in_summary(std::string_view output);
 // Of per_cpu/cpuN/stats in tracefs: "entries: 12" and "overrun: 3", which were overwritten.
 uint64_t events_in_ring_buffer(std::string_view stats);
 
-// The tracepoints that other tracers are given: those that icepath's capture uses for the same messages, as far as tracefs
-// has them.
+// The tracepoints that other tracers are given: those that icepath's capture uses for the same messages, as far as
+// tracefs has them.
 //
 // "sched_switch": of a blocking UNIX socket, without those that only BPF reaches (sched_exit_tp).
 std::vector<std::string> captured_tracepoints();

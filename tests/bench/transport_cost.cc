@@ -59,7 +59,8 @@ std::vector<Contest> contests(CpuPair cpus)
 	all.push_back({"udp", model::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong", kSocketAim, [=] {
 																		 return sockperf_over_udp(cpus);
 																	 }}}});
-	// How often a wake meets a halted CPU depends on how soon the next message follows, which isn't the transport's doing.
+	// How often a wake meets a halted CPU depends on how soon the next message follows, which isn't the transport's
+	// doing.
 	for (size_t i = 0, once = all.size(); i < once; i++)
 		if (all[i].wait == model::Wait::Block) {
 			all.push_back(all[i]);

@@ -19,20 +19,37 @@ def skip_without():
 
 
 def show(path, address="", action=None, size=(1200, 800), screenshot=None, dark=False):
-    """Returns the document as it is in the end, and what it said on the console. `address` goes behind the path; `action` is a
-    script that runs after those of the file."""
+    """Returns the document as it is in the end, and what it said on the console. `address` goes behind the path;
+    `action` is a script that runs after those of the file."""
     with tempfile.TemporaryDirectory() as folder:
         if action:
             path = with_action(path, action, folder)
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
-                   "--disable-background-networking", "--enable-logging=stderr", f"--user-data-dir={folder}/data",
-                   f"--virtual-time-budget={VIRTUAL_MS}", f"--window-size={size[0]},{size[1]}"]
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--hide-scrollbars",
+            "--disable-background-networking",
+            "--enable-logging=stderr",
+            f"--user-data-dir={folder}/data",
+            f"--virtual-time-budget={VIRTUAL_MS}",
+            f"--window-size={size[0]},{size[1]}",
+        ]
         if dark:
             options.append("--blink-settings=preferredColorScheme=0")
         options.append(f"--screenshot={screenshot}" if screenshot else "--dump-dom")
         environment = dict(os.environ, HOME=folder, XDG_RUNTIME_DIR=folder, DBUS_SESSION_BUS_ADDRESS="disabled:")
-        with subprocess.Popen([PROGRAM, *options, f"file://{path}{address}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, env=environment, start_new_session=True, cwd=folder) as browser:
+        with subprocess.Popen(
+            [PROGRAM, *options, f"file://{path}{address}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            start_new_session=True,
+            cwd=folder,
+        ) as browser:
             try:
                 document, said = browser.communicate(timeout=TIMEOUT_S)
             finally:

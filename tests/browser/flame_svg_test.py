@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""latency.svg: its widths are run.json's layers, and it zooms and searches in a browser. flame_svg_test.py ICEPATH SMALL_RUN"""
+"""latency.svg: its widths are run.json's layers, and it zooms and searches in a browser. flame_svg_test.py ICEPATH
+SMALL_RUN
+"""
 import json
 import os
 import re
@@ -40,8 +42,11 @@ def frames_of(svg):
 
 
 def data_of(svg):
-    return json.loads(next(script for script in ElementTree.fromstring(svg).findall(f"{SVG}script")
-                           if script.get("id") == "flame").text)
+    return json.loads(
+        next(
+            script for script in ElementTree.fromstring(svg).findall(f"{SVG}script") if script.get("id") == "flame"
+        ).text
+    )
 
 
 def sum_of(frame, key="ns"):
@@ -50,8 +55,13 @@ def sum_of(frame, key="ns"):
 
 def drawn(document):
     """Of the picture that the script drew: place → (ns, width)."""
-    return {place: (float(ns), float(width)) for place, ns, width in re.findall(
-        r'data-place="([^"]*)" data-ns="([^"]*)"[^>]*><title>[^<]*</title><rect height="\d+" width="([^"]*)"', document)}
+    return {
+        place: (float(ns), float(width))
+        for place, ns, width in re.findall(
+            r'data-place="([^"]*)" data-ns="([^"]*)"[^>]*><title>[^<]*</title><rect height="\d+" width="([^"]*)"',
+            document,
+        )
+    }
 
 
 class FlameSvg(unittest.TestCase):
@@ -69,12 +79,15 @@ class FlameSvg(unittest.TestCase):
 
     @staticmethod
     def report(run):
-        return json.loads(subprocess.run([ICEPATH, "report", "--json", run], check=True, capture_output=True, text=True).stdout)
+        return json.loads(
+            subprocess.run([ICEPATH, "report", "--json", run], check=True, capture_output=True, text=True).stdout
+        )
 
     def picture(self, *options):
         folder = os.path.join(self.temporary.name, self.id())
-        path = subprocess.run([ICEPATH, "flamegraph", "-o", folder, *options, self.run_folder], check=True, capture_output=True,
-                              text=True).stdout.strip()
+        path = subprocess.run(
+            [ICEPATH, "flamegraph", "-o", folder, *options, self.run_folder], check=True, capture_output=True, text=True
+        ).stdout.strip()
         with open(path, encoding="utf-8") as file:
             return path, file.read()
 
@@ -86,7 +99,9 @@ class FlameSvg(unittest.TestCase):
             self.assertEqual({layer["name"] for layer in cell["children"]}, set(expected))
             for layer in cell["children"]:
                 self.assertAlmostEqual(sum_of(layer), expected[layer["name"]], delta=0.01)
-                self.assertAlmostEqual(frames[cell["name"], layer["name"]][1], expected[layer["name"]] / all_ns * WIDTH, delta=PIXEL)
+                self.assertAlmostEqual(
+                    frames[cell["name"], layer["name"]][1], expected[layer["name"]] / all_ns * WIDTH, delta=PIXEL
+                )
         return len(data["cells"])
 
     def test_layers_are_as_wide_as_in_run_json(self):
@@ -157,7 +172,9 @@ class FlameSvg(unittest.TestCase):
 
     def test_click_and_keys(self):
         path, _ = self.picture()
-        document, said = chromium.show(path, action='''
+        document, said = chromium.show(
+            path,
+            action="""
             const frame = (place) => document.querySelector(`[data-place="${place}"]`);
             const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
             const seen = [];
@@ -169,7 +186,8 @@ class FlameSvg(unittest.TestCase):
             seen.push(document.querySelector("#details").textContent);
             press("Enter");
             seen.push(location.hash);
-            document.documentElement.setAttribute("data-seen", JSON.stringify(seen));''')
+            document.documentElement.setAttribute("data-seen", JSON.stringify(seen));""",
+        )
         self.assertEqual(said, [])
         seen = json.loads(re.search(r'data-seen="([^"]*)"', document).group(1).replace("&quot;", '"'))
         self.assertEqual([seen[0], seen[1], seen[3]], ["#zoom=0.1", "", "#zoom=0.1"])
@@ -178,7 +196,9 @@ class FlameSvg(unittest.TestCase):
     def test_hostile_names_do_nothing(self):
         hostile = os.path.join(self.temporary.name, "hostile")
         subprocess.run([SMALL_RUN, hostile, "hostile"], check=True)
-        path = subprocess.run([ICEPATH, "flamegraph", hostile], check=True, capture_output=True, text=True).stdout.strip()
+        path = subprocess.run(
+            [ICEPATH, "flamegraph", hostile], check=True, capture_output=True, text=True
+        ).stdout.strip()
         with open(path, encoding="utf-8") as file:
             names = [cell["name"] for cell in data_of(file.read())["cells"]]
         document, said = chromium.show(path)

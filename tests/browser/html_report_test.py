@@ -29,7 +29,9 @@ def row_of(page, cell):
 def kind_widths(page, cell, panel):
     """Of the bar on that side: class → pixels."""
     widths = {}
-    for kind, width in re.findall(rf'<rect class="(kind-\d)[^"]*" data-panel="{panel}" [^>]*width="([\d.]+)"', row_of(page, cell)):
+    for kind, width in re.findall(
+        rf'<rect class="(kind-\d)[^"]*" data-panel="{panel}" [^>]*width="([\d.]+)"', row_of(page, cell)
+    ):
         widths[kind] = widths.get(kind, 0) + float(width)
     return widths
 
@@ -44,10 +46,14 @@ class HtmlReport(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         run = os.path.join(cls.temporary.name, "run")
         subprocess.run([SMALL_RUN, run, "12"], check=True)
-        cls.path = subprocess.run([ICEPATH, "report", "--html", run], check=True, capture_output=True, text=True).stdout.strip()
+        cls.path = subprocess.run(
+            [ICEPATH, "report", "--html", run], check=True, capture_output=True, text=True
+        ).stdout.strip()
         with open(cls.path, encoding="utf-8") as file:
             cls.page = file.read()
-        cls.json = json.loads(subprocess.run([ICEPATH, "report", "--json", run], check=True, capture_output=True, text=True).stdout)
+        cls.json = json.loads(
+            subprocess.run([ICEPATH, "report", "--json", run], check=True, capture_output=True, text=True).stdout
+        )
 
     @classmethod
     def tearDownClass(cls):
@@ -84,7 +90,11 @@ class HtmlReport(unittest.TestCase):
                 kernel = sum(row["mean_ns"] for row in rows if row["layer"] in ("sender.kernel", "receiver.kernel"))
                 self.assertAlmostEqual(widths["kind-0"] / sum(widths.values()), own / all_ns, delta=0.002)
                 self.assertAlmostEqual(widths["kind-3"] / sum(widths.values()), kernel / all_ns, delta=0.002)
-        self.assertEqual([len(scales) for scales in pixels_per_ns.values()], [1, 1], "one axis for all typical messages, one for slow ones")
+        self.assertEqual(
+            [len(scales) for scales in pixels_per_ns.values()],
+            [1, 1],
+            "one axis for all typical messages, one for slow ones",
+        )
 
     def test_the_table_has_run_jsons_figures(self):
         rows = re.findall(r'<tr data-cell="(\d+)".*?</tr>', self.page, flags=re.S)
@@ -108,24 +118,34 @@ class HtmlReport(unittest.TestCase):
     def test_curves_are_run_jsons_percentiles(self):
         document = self.shown()
         drawn = {}
-        for cell, curve in re.findall(r'<g class="curve[^"]*" data-cell="(\d+)"(.*?)(?=<g class="curve|</svg>)', document, flags=re.S):
+        for cell, curve in re.findall(
+            r'<g class="curve[^"]*" data-cell="(\d+)"(.*?)(?=<g class="curve|</svg>)', document, flags=re.S
+        ):
             drawn[int(cell)] = [int(ns) for ns in re.findall(r'class="point" data-ns="(\d+)"', curve)]
         group = [int(row) for row in re.findall(r'<tr data-cell="(\d+)"', self.page.split('<tr class="group">')[1])]
         self.assertEqual(sorted(drawn), sorted(group))
         for cell, values in drawn.items():
             latency = self.json["cells"][cell]["latency_ns"]
-            expected = [latency[name] for name in ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999") if latency.get(name) is not None]
+            expected = [
+                latency[name]
+                for name in ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999")
+                if latency.get(name) is not None
+            ]
             self.assertEqual(values, expected)
             self.assertGreater(len(values), 1)
 
     def test_strips_have_every_message_of_the_cells(self):
         document = self.shown()
-        strips = re.findall(r'<g class="strip[^"]*" data-cell="(\d+)"(.*?)(?=<g class="strip|<g class="axis")', document, flags=re.S)
+        strips = re.findall(
+            r'<g class="strip[^"]*" data-cell="(\d+)"(.*?)(?=<g class="strip|<g class="axis")', document, flags=re.S
+        )
         self.assertGreater(len(strips), 0)
         for cell, strip in strips:
             its = self.json["cells"][int(cell)]
-            columns = [(float(begin), int(messages)) for begin, messages in
-                       re.findall(r'class="column" data-begin="([^"]*)" data-messages="(\d+)"', strip)]
+            columns = [
+                (float(begin), int(messages))
+                for begin, messages in re.findall(r'class="column" data-begin="([^"]*)" data-messages="(\d+)"', strip)
+            ]
             self.assertEqual(sum(messages for _, messages in columns), its["latency_ns"]["count"])
             self.assertEqual(len(columns), its["blocks"]["unprobed"])
             self.assertEqual([begin for begin, _ in columns], sorted(begin for begin, _ in columns))
@@ -135,29 +155,48 @@ class HtmlReport(unittest.TestCase):
         row = re.findall(r"<td>(.*?)</td>", re.search(r'<table id="range">.*?</table>', document, flags=re.S).group(0))
         cell = next(one for one in self.json["cells"] if title_of(one).startswith("uds-stream"))
         for text in row[1:3]:
-            self.assertAlmostEqual(float(text.split()[0]), cell["latency_ns"]["p50"] / 1e3, delta=0.07 * cell["latency_ns"]["p50"] / 1e3)
+            self.assertAlmostEqual(
+                float(text.split()[0]), cell["latency_ns"]["p50"] / 1e3, delta=0.07 * cell["latency_ns"]["p50"] / 1e3
+            )
         self.assertIn('<rect class="selection"', document)
         self.assertIn('<table id="range" hidden', self.shown())
-        self.assertEqual(self.done('''(() => {
+        self.assertEqual(
+            self.done(
+                """(() => {
             const heat = document.getElementById("heat"), seen = [];
-            const press = (key, shiftKey) => { heat.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true })); seen.push(location.hash); };
+            const press = (key, shiftKey) => {
+                heat.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
+                seen.push(location.hash);
+            };
             press("ArrowRight", false); press("ArrowRight", true); press("ArrowLeft", false); press("Escape", false);
-            const lengths = seen.map((hash) => (hash.match(/[\\d.]+/g) || []).map(Number)).map(([from, to]) => (to ? to - from : 0));
-            return [lengths[1] > 1.9 * lengths[0], Math.abs(lengths[2] - lengths[1]) < 0.01 || seen[2] === seen[1], seen[3]];
-        })()'''), [True, True, ""])
+            const lengths = seen.map((hash) => (hash.match(/[\\d.]+/g) || []).map(Number))
+                .map(([from, to]) => (to ? to - from : 0));
+            return [lengths[1] > 1.9 * lengths[0],
+                Math.abs(lengths[2] - lengths[1]) < 0.01 || seen[2] === seen[1], seen[3]];
+        })()"""
+            ),
+            [True, True, ""],
+        )
 
     def test_the_slowest_messages_are_there_piece_by_piece(self):
         for cell, of in enumerate(self.json["cells"]):
             document = self.shown(f"#cell={cell}")
-            messages = re.findall(r'<g class="message" data-ns="(\d+)">(.*?)(?=<g class="message"|</svg>)', document, flags=re.S)
+            messages = re.findall(
+                r'<g class="message" data-ns="(\d+)">(.*?)(?=<g class="message"|</svg>)', document, flags=re.S
+            )
             self.assertEqual(len(messages), 5)
             latencies = [int(ns) for ns, _ in messages]
             self.assertEqual(latencies, sorted(latencies, reverse=True))
             self.assertEqual(latencies[0], of["worst"]["latency_ns"])
             for ns, message in messages:
-                self.assertEqual(sum(int(step) for step in re.findall(r'data-step="(\d+)"', message)), int(ns), "= recv - send")
+                self.assertEqual(
+                    sum(int(step) for step in re.findall(r'data-step="(\d+)"', message)), int(ns), "= recv - send"
+                )
             worst = of["worst"]
-            self.assertIn(f'--message {worst["round"]}:{worst["seq"]}{":back" if worst["direction"] == "back" else ""}', messages[0][1])
+            self.assertIn(
+                f'--message {worst["round"]}:{worst["seq"]}{":back" if worst["direction"] == "back" else ""}',
+                messages[0][1],
+            )
 
     def test_narrow_dark_and_printed(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -175,7 +214,9 @@ class HtmlReport(unittest.TestCase):
         self.assertNotRegex(document, r'class="kind-3 faded"')
         cell = self.json["cells"][1]
         layers = cell["layers"]
-        wakeup, mean = (sum(row["mean_ns"] for row in layers if row["layer"].startswith(name)) for name in ("wakeup", ""))
+        wakeup, mean = (
+            sum(row["mean_ns"] for row in layers if row["layer"].startswith(name)) for name in ("wakeup", "")
+        )
         self.assertIn(f"{wakeup / 1e3:.2f} µs, {100 * wakeup / mean:.1f} %", document)
 
     def test_typical_and_slow_messages_have_flame_graphs_too(self):
@@ -188,27 +229,39 @@ class HtmlReport(unittest.TestCase):
                 self.assertAlmostEqual(float(ns), sum(row["mean_ns"] for row in rows), delta=0.1)
 
     def test_mouse_and_keys(self):
-        self.assertEqual(self.done('''(() => {
-            const seen = [], press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-            const chosen = () => [location.hash, [...document.querySelectorAll("tbody .chosen")].map((row) => row.dataset.cell).join()];
+        self.assertEqual(
+            self.done(
+                """(() => {
+            const seen = [];
+            const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            const chosen = () => [location.hash,
+                [...document.querySelectorAll("tbody .chosen")].map((row) => row.dataset.cell).join()];
             document.querySelector("tbody [data-cell='1']").click(); seen.push(...chosen());
             press("Escape"); seen.push(...chosen());
-            document.querySelector(".picture [data-cell='0']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+            document.querySelector(".picture [data-cell='0']")
+                .dispatchEvent(new MouseEvent("click", { bubbles: true }));
             seen.push(...chosen());
             return seen;
-        })()'''), ["#cell=1&zoom=1", "1", "", "", "#cell=0&zoom=0", "0"])
-        first, second = self.done('''(() => {
+        })()"""
+            ),
+            ["#cell=1&zoom=1", "1", "", "", "#cell=0&zoom=0", "0"],
+        )
+        first, second = self.done(
+            """(() => {
             const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
             const chosen = () => document.querySelector("tbody .chosen").dataset.cell;
             press("j"); const first = chosen(); press("j"); return [first, chosen()];
-        })()''')
+        })()"""
+        )
         rows = re.findall(r'<tr data-cell="(\d+)"', self.page)
         self.assertEqual([first, second], rows[:2])
 
     def test_hostile_names_do_nothing(self):
         hostile = os.path.join(self.temporary.name, "hostile")
         subprocess.run([SMALL_RUN, hostile, "hostile"], check=True)
-        path = subprocess.run([ICEPATH, "report", "--html", hostile], check=True, capture_output=True, text=True).stdout.strip()
+        path = subprocess.run(
+            [ICEPATH, "report", "--html", hostile], check=True, capture_output=True, text=True
+        ).stdout.strip()
         with open(path, encoding="utf-8") as file:
             page = file.read()
         self.assertEqual(page.count("<script"), 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets come by interrupts into a program that runs for another socket: the kernel skips the inner run, and the second
-// program at the tracepoint does what the first one was skipped for.
+// Packets come by interrupts into a program that runs for another socket: the kernel skips the inner run, and the
+// second program at the tracepoint does what the first one was skipped for.
 #include <bpf/bpf.h>
 #include <fcntl.h>
 #include <fmt/format.h>

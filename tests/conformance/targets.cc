@@ -118,7 +118,8 @@ bool is_lossy(const std::string &target)
 	});
 }
 
-// Each message of a ping-pong with Nagle's algorithm takes 44 ms; of one by polling, beside other tests, a scheduler's turn.
+// Each message of a ping-pong with Nagle's algorithm takes 44 ms; of one by polling, beside other tests, a scheduler's
+// turn.
 uint32_t Case::messages() const
 {
 	if (payload_bytes > 65536 || target.ends_with("-nagle"))

@@ -32,8 +32,8 @@ prepare() {
 }
 
 as() { # USER command...
-	(cd "$folder/$1" && timeout 240 setpriv --reuid="$1" --regid="$1" --init-groups env -i PATH=/usr/bin:/bin LANG=C.UTF-8 \
-		"${@:2}" >$folder/said 2>&1)
+	(cd "$folder/$1" && timeout 240 setpriv --reuid="$1" --regid="$1" --init-groups \
+		env -i PATH=/usr/bin:/bin LANG=C.UTF-8 "${@:2}" >$folder/said 2>&1)
 }
 
 step() { # NAME STATUS

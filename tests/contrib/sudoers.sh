@@ -62,8 +62,8 @@ prepare() {
 
 as() { # USER command...: in the user's folder, with the environment that the user may make
 	(cd "$folder/$1" && printf 'password\n' | timeout 240 setpriv --reuid="$1" --regid="$1" --init-groups \
-		env -i PATH=/usr/bin:/bin LANG=C.UTF-8 ICEPATH_PLUGIN_PATH="$folder/hostile" SUDO_UID=0 DOAS_USER=root PKEXEC_UID=0 \
-		"${@:2}" >"$folder/said" 2>&1)
+		env -i PATH=/usr/bin:/bin LANG=C.UTF-8 ICEPATH_PLUGIN_PATH="$folder/hostile" \
+		SUDO_UID=0 DOAS_USER=root PKEXEC_UID=0 "${@:2}" >"$folder/said" 2>&1)
 }
 
 step() { # NAME STATUS

@@ -26,8 +26,10 @@ shortly() {
 }
 
 each() {
-	sed -n -E 's/^ {4,6}(sudo |env )?((env [A-Z_]+=[^ ]+ )?icepath [a-z]|jq |g\+\+ )/\2/p' "$source/README.md" "$source/docs/usage.md" |
-		sed -E "s/ {3,}.*//; s/ +$//; s,RUN,run,g; s,NAME,template,g; s,-I SOURCE,-I $source,g; s, -lLIBRARY,,; s,/usr/local/lib/icepath,$build/lib/icepath," |
+	sed -n -E 's/^ {4,6}(sudo |env )?((env [A-Z_]+=[^ ]+ )?icepath [a-z]|jq |g\+\+ )/\2/p' \
+		"$source/README.md" "$source/docs/usage.md" |
+		sed -E -e "s/ {3,}.*//; s/ +$//; s,RUN,run,g; s,NAME,template,g; s,-I SOURCE,-I $source,g" \
+			-e "s, -lLIBRARY,,; s,/usr/local/lib/icepath,$build/lib/icepath," |
 		sort -u
 }
 

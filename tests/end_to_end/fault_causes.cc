@@ -85,8 +85,8 @@ void interrupt_in_haste(Scene &scene)
 	scene.icepath->signal(SIGINT);
 }
 
-// For a block with a stopped worker, icepath waits for more than a second. Between two blocks it wouldn't: so every cell's
-// receiver is stopped, and the next block has begun.
+// For a block with a stopped worker, icepath waits for more than a second. Between two blocks it wouldn't: so every
+// cell's receiver is stopped, and the next block has begun.
 void interrupt_again(Scene &scene)
 {
 	for (const pid_t receiver : children_named(scene.icepath->pid(), "responder"))

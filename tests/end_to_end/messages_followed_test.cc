@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of middleware are followed through the threads of libraries and through daemons: each layer at the thread that the
-// library's documentation names.
+// Messages of middleware are followed through the threads of libraries and through daemons: each layer at the thread
+// that the library's documentation names.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -96,8 +96,9 @@ bool has_partitions()
 	return major > 6 || (major == 6 && minor >= 2);
 }
 
-// Share of the busy tasks' time on the run's CPUs, from the second round on until they have spent `kEnough` of it, or the run
-// is over. An emulated machine may take minutes for a round, so the run has more time than it needs, and is interrupted.
+// Share of the busy tasks' time on the run's CPUs, from the second round on until they have spent `kEnough` of it, or
+// the run is over. An emulated machine may take minutes for a round, so the run has more time than it needs, and is
+// interrupted.
 double share_under(const std::string &level)
 {
 	constexpr uint64_t kEnough = 20'000'000'000; // ns

@@ -88,8 +88,8 @@ TEST_F(Stacks, NameFunctionsOfTheKernelAndOfUserCode)
 	EXPECT_FALSE(has("[no stack]")) << folded.out;
 }
 
-// What is known of icepath's own program: main() calls the block's loop, which calls the plug-in, which calls libc. A thread's
-// first function is libc's or the program's.
+// What is known of icepath's own program: main() calls the block's loop, which calls the plug-in, which calls libc. A
+// thread's first function is libc's or the program's.
 TEST_F(Stacks, HaveCallersUpToAThreadsFirstFunction)
 {
 	rundir::Reader reader(folder->path() / "out");
@@ -122,8 +122,8 @@ TEST_F(Stacks, HaveCallersUpToAThreadsFirstFunction)
 	EXPECT_GT(sent_by_main, sending * 9 / 10) << "of " << sending;
 }
 
-// A sampled thread that holds a lock is held up by the sample: if another CPU were sampled then, it would mostly be found
-// waiting for that lock.
+// A sampled thread that holds a lock is held up by the sample: if another CPU were sampled then, it would mostly be
+// found waiting for that lock.
 TEST_F(Stacks, AreTakenAtAnotherTimeOnEachCpu)
 {
 	rundir::Reader reader(folder->path() / "out");

@@ -10,13 +10,15 @@ cd "$(dirname "$0")"
 one() {
 	name=$1
 	mkdir -p "$build/fuzz/$name"
-	if "$build/fuzz/fuzz-$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=32768 -close_fd_mask=1 -verbosity=1 \
-		-print_final_stats=1 -artifact_prefix="$build/fuzz/$name/found-" "$build/fuzz/$name" "corpus/$name" >"$build/fuzz/$name.log" 2>&1; then
+	if "$build/fuzz/fuzz-$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=32768 \
+		-close_fd_mask=1 -verbosity=1 -print_final_stats=1 -artifact_prefix="$build/fuzz/$name/found-" \
+		"$build/fuzz/$name" "corpus/$name" >"$build/fuzz/$name.log" 2>&1; then
 		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz/$name.log")
 		covered=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$build/fuzz/$name.log" | tail -n 1)
 		echo "fuzz $name: $runs inputs in $seconds s, $covered edges"
 	else
-		grep -a -E '^(==[0-9]+== ?ERROR|==[0-9]+==ERROR|SUMMARY|Test unit written|.*runtime error)' "$build/fuzz/$name.log" | sed "s/^/fuzz $name: /"
+		grep -a -E '^(==[0-9]+== ?ERROR|==[0-9]+==ERROR|SUMMARY|Test unit written|.*runtime error)' \
+			"$build/fuzz/$name.log" | sed "s/^/fuzz $name: /"
 		echo "fuzz $name: FAILED, see $build/fuzz/$name.log"
 	fi
 }

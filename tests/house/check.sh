@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The rules of the house that a program can check: check.sh RULE SOURCE BUILD. Prints each violation; 0 if there is none.
+# The rules of the house that a program can check: check.sh RULE SOURCE BUILD. Prints each violation; 0 if there is
+# none.
 set -eu
 rule=$1 source=$2 build=$3
 cd "$source"
@@ -16,19 +17,23 @@ spdx() {
 	files | while read -r file; do
 		[ -f "$file" ] || continue
 		case $file in
-		LICENSES/* | *.json | *.svg | *.png | *.icp | *.folded | *.csv | tests/fuzz/corpus/*) continue ;; # texts of licences, and data without comments
+		# Texts of licences, and data without comments.
+		LICENSES/* | *.json | *.svg | *.png | *.icp | *.folded | *.csv | tests/fuzz/corpus/*) continue ;;
 		ebpf/CMakeLists.txt) licence=Apache-2.0 ;;
 		ebpf/* | *.bpf.c) licence='GPL-2.0-only OR BSD-2-Clause' ;;
 		*) licence=Apache-2.0 ;;
 		esac
-		head -n 5 "$file" | grep -q -E "SPDX-License-Identifier: $licence *(-->|\*/|)\$" || echo "$file: no line 'SPDX-License-Identifier: $licence'"
+		head -n 5 "$file" | grep -q -E "SPDX-License-Identifier: $licence *(-->|\*/|)\$" ||
+			echo "$file: no line 'SPDX-License-Identifier: $licence'"
 	done
 }
 
 # A name says what the file holds, and it alone has that name.
 names() {
-	files | grep -E '(^|/)(utils?|commons?|helpers|misc)(\.[^/]*|/.*)?$' | sed 's/$/: its name says nothing of what it does/' || true
-	files | grep -E '^(profiler|cpuset|plugin_kit|ebpf)/.*\.h$' | while read -r file; do [ -f "$file" ] && echo "$file"; done |
+	files | grep -E '(^|/)(utils?|commons?|helpers|misc)(\.[^/]*|/.*)?$' |
+		sed 's/$/: its name says nothing of what it does/' || true
+	files | grep -E '^(profiler|cpuset|plugin_kit|ebpf)/.*\.h$' |
+		while read -r file; do [ -f "$file" ] && echo "$file"; done |
 		awk -F / '{ if ($NF in first) print $0 ": has the name of " first[$NF]; else first[$NF] = $0 }'
 }
 
@@ -41,10 +46,27 @@ sizes() {
 	done
 }
 
+# No line has more than 120 columns; a tab has four. Data have no such limit, and what can't be broken in Markdown:
+# tables, output of programs, and links' addresses, which don't count.
+columns() {
+	files | grep -v -E '^(results/[^R]|LICENSES/|tests/fuzz/corpus/)|\.(json|svg|png|icp|folded|csv)$' |
+		while read -r file; do [ -f "$file" ] && echo "$file"; done >"$build/columns.files"
+	{
+		grep -v '\.md$' "$build/columns.files" | xargs env LC_ALL=C.UTF-8 \
+			sed -n -s 's/\t/    /g; /^.\{121\}/{ F; =; }'
+		grep '\.md$' "$build/columns.files" | xargs env LC_ALL=C.UTF-8 \
+			sed -n -s 's/\t/    /g; /^|/d; /^    /d; s/](http[^)]*)/]()/g; /^.\{121\}/{ F; =; }'
+	} | paste -d : - - | sed 's/$/: has more than 120 columns/'
+}
+
 includes() {
 	files | grep -E '\.(h|c|cc)$' | grep -v '^tests/' | xargs grep -n -E '^#[[:space:]]*include ("|<icepath/)' |
 		awk '
-		NR == FNR { if ($0 !~ /^#/ && NF) { known[$1] = 1; may[$1] = $0; sub(/^[^ \t]+/, "", may[$1]) } next }
+		NR == FNR {
+			if ($0 !~ /^[# \t]/ && NF) { last = $1; known[last] = 1 }
+			if ($0 !~ /^#/) { sub(/^[^ \t]+/, ""); may[last] = may[last] $0 }
+			next
+		}
 		{
 			split($0, part, ":")
 			included = $0; sub(/^[^"<]*["<]/, "", included); sub(/[">].*/, "", included)
@@ -58,17 +80,24 @@ includes() {
 		}' tests/house/may_include.txt -
 }
 
+# What `build`/NAME.expected and NAME.found, of the file PLACE, don't have in common: difference NAME PLACE
+difference() {
+	diff "$build/$1.expected" "$build/$1.found" |
+		sed -n -E "s,^< (.*),$2 lacks: \\1,p; s,^> (.*),$2 has too much: \\1,p" || true
+}
+
 packages() {
-	sed -n -E '/^\[/d; s/^([^ #]+) +# (.*)$/| `\1` | \2 |/p' cmake/debian-packages.txt | sed 's/|\(clang-[0-9]*`\)/` or `\1/' >"$build/packages.expected"
+	sed -n -E '/^\[/d; s/^([^ #]+) +# (.*)$/| `\1` | \2 |/p' cmake/debian-packages.txt |
+		sed 's/|\(clang-[0-9]*`\)/` or `\1/' >"$build/packages.expected"
 	sed -n '/^<!-- packages -->/,/^<!-- \/packages -->/{ /^| `/p }' docs/packages.md >"$build/packages.found"
-	diff "$build/packages.expected" "$build/packages.found" | sed -n -E 's/^< (.*)/docs\/packages.md lacks: \1/p; s/^> (.*)/docs\/packages.md has too much: \1/p' || true
+	difference packages docs/packages.md
 }
 
 # Every code of failure.h has its row in the table, and the table has no other.
 exit_codes() {
 	sed -n '/^enum class ExitCode/,/^};/s/^[^=]*= \([0-9]*\),.*/\1/p' profiler/failure.h | sort >"$build/codes.expected"
 	sed -n 's/^| `\([0-9]*\)` | .*/\1/p' docs/usage.md | sort >"$build/codes.found"
-	diff "$build/codes.expected" "$build/codes.found" | sed -n -E 's/^< (.*)/docs\/usage.md lacks exit code \1/p; s/^> (.*)/docs\/usage.md has unknown exit code \1/p' || true
+	difference codes docs/usage.md
 }
 
 # Tables and pictures of documents have the figures of the results that they name.
@@ -81,60 +110,82 @@ options() {
 	[ -x "$build/bin/icepath" ] || { echo "skipped: $build/bin/icepath isn't built"; exit 77; }
 	for command in "" $("$build/bin/icepath" --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\{2,\}\) .*/\1/p'); do
 		"$build/bin/icepath" $command --help | grep -o -E -e '--[a-z][a-z-]+'
-		[ -z "$command" ] || grep -q "^## .*icepath $command" docs/usage.md || echo "icepath $command: no chapter in docs/usage.md" >&2
+		[ -z "$command" ] || grep -q "^## .*icepath $command" docs/usage.md ||
+			echo "icepath $command: no chapter in docs/usage.md" >&2
 	done 2>"$build/options.chapters" | sort -u >"$build/options.expected"
-	grep -o -E -e '`(-[a-z], )?--[a-z][a-z-]+' docs/usage.md | grep -o -E -e '--[a-z][a-z-]+' | sort -u >"$build/options.found"
+	grep -o -E -e '`(-[a-z], )?--[a-z][a-z-]+' docs/usage.md | grep -o -E -e '--[a-z][a-z-]+' |
+		sort -u >"$build/options.found"
 	cat "$build/options.chapters"
 	comm -23 "$build/options.expected" "$build/options.found" | sed 's/$/: not in docs\/usage.md/'
-	comm -13 "$build/options.expected" "$build/options.found" | sed 's/$/: in docs\/usage.md, but icepath has no such option/'
+	comm -13 "$build/options.expected" "$build/options.found" |
+		sed 's/$/: in docs\/usage.md, but icepath has no such option/'
 }
 
 # As `make format` lays it out.
 layout() {
-	command -v clang-format-19 >/dev/null || { echo "skipped: clang-format-19 isn't installed"; exit 77; }
-	files | grep -E '\.(h|c|cc)$' | xargs clang-format-19 --dry-run 2>&1 | sed -n -E "s,^($PWD/)?([^ ]*): warning: .*,\\2: make format lays it out otherwise,p"
+	for program in clang-format-19 black; do
+		command -v $program >/dev/null || { echo "skipped: $program isn't installed"; exit 77; }
+	done
+	{
+		files | grep -E '\.(h|c|cc)$' | xargs clang-format-19 --dry-run 2>&1 |
+			sed -n -E "s,^($PWD/)?([^ ]*): warning: .*,\\2,p"
+		files | grep '\.py$' | xargs black --check 2>&1 |
+			sed -n -E "s,^(would reformat|error: cannot format) ($PWD/)?,,p"
+	} | sed 's/$/: make format lays it out otherwise/'
 }
 
 # Each target stands in the page of its kind.
 targets() {
 	[ -x "$build/bin/icepath" ] || { echo "skipped: $build/bin/icepath isn't built"; exit 77; }
-	"$build/bin/icepath" list --json | sed -n '/"not_built"/q; s/^ *"name": "\([^"]*\)",$/\1/p' | while read -r target; do
-		cat docs/transports.md docs/middleware.md | grep -q "^|.*\`$target\`.*|.*|" || echo "$target: neither docs/transports.md nor docs/middleware.md lists it"
-	done
+	"$build/bin/icepath" list --json | sed -n '/"not_built"/q; s/^ *"name": "\([^"]*\)",$/\1/p' |
+		while read -r target; do
+			cat docs/transports.md docs/middleware.md | grep -q "^|.*\`$target\`.*|.*|" ||
+				echo "$target: neither docs/transports.md nor docs/middleware.md lists it"
+		done
 }
 
 # What the README shows as a report is one, word by word: the lines of results/report.txt in their order.
 sample() {
-	sed -n '/^<!-- sample: begin -->/,/^<!-- sample: end -->/s/^    //p' README.md >"$build/sample.expected"
-	[ -s "$build/sample.expected" ] || echo "README.md has no sample of a report"
-	grep -v '^$' results/report.txt | sed -n "2,$(($(wc -l <"$build/sample.expected") + 1))p" |
-		diff "$build/sample.expected" - | sed -n -E 's/^< (.*)/README.md shows what results\/report.txt has not: \1/p; s/^> (.*)/README.md lacks: \1/p' || true
+	sed -n '/^<!-- sample: begin -->/,/^<!-- sample: end -->/s/^    //p' README.md >"$build/sample.found"
+	[ -s "$build/sample.found" ] || echo "README.md has no sample of a report"
+	grep -v '^$' results/report.txt | sed -n "2,$(($(wc -l <"$build/sample.found") + 1))p" >"$build/sample.expected"
+	difference sample README.md
 }
 
-# What is printed goes through one file, which makes it printable, and says where it can't be written. A signal's handler and the end of a
-# process that keeps rights, or that isn't icepath, print a sentence that has no name from elsewhere.
+# What is printed goes through one file, which makes it printable, and says where it can't be written. A signal's
+# handler and the end of a process that keeps rights, or that isn't icepath, print a sentence that has no name from
+# elsewhere.
 output() {
-	files | grep -E '^(profiler|cpuset)/.*\.(h|cc)$' | grep -v -E '^profiler/(worker/|cli/(output|signals)\.cc$|privilege/(root_process|helper_main)\.cc$)' |
-		xargs grep -n -E 'std::(cout|cerr|clog)|\b(printf|puts|putchar|perror|psignal)\(|fmt::print\(|STD(OUT|ERR)_FILENO|[(,] *std(out|err)[,)]|/dev/(tty|std)' |
-		grep -v -E '(isatty|ioctl)\(STD(OUT|ERR)_FILENO|STDERR_FILENO \+ 1|<= STDERR_FILENO|= STDERR_FILENO;|: *//|^[^:]*:[0-9]*:[[:space:]]*//' |
+	printing='std::(cout|cerr|clog)|\b(printf|puts|putchar|perror|psignal)\(|fmt::print\(|STD(OUT|ERR)_FILENO'
+	printing="$printing|[(,] *std(out|err)[,)]|/dev/(tty|std)"
+	harmless='(isatty|ioctl)\(STD(OUT|ERR)_FILENO|STDERR_FILENO \+ 1|<= STDERR_FILENO|= STDERR_FILENO;'
+	files | grep -E '^(profiler|cpuset)/.*\.(h|cc)$' |
+		grep -v -E '^profiler/(worker/|cli/(output|signals)\.cc$|privilege/(root_process|helper_main)\.cc$)' |
+		xargs grep -n -E "$printing" | grep -v -E "$harmless|: *//|^[^:]*:[0-9]*:[[:space:]]*//" |
 		sed 's/$/: print through profiler\/cli\/output.h/' || true
 }
 
-# A name that came from outside is one of icepath's texts only once it is printable: texts of files are read by parse_json, names of
-# tasks taken by name_of, those of plug-ins by printable_text() of run/describe.cc.
+# A name that came from outside is one of icepath's texts only once it is printable: texts of files are read by
+# parse_json, names of tasks taken by name_of, those of plug-ins by printable_text() of run/describe.cc.
 names_from_outside() {
 	sources=$(files | grep -E '^profiler/.*\.(h|cc)$')
-	echo "$sources" | grep -v '^profiler/rundir/json_text\.cc$' | xargs grep -n -E '(\b[Jj]son|\bordered_json|\bbasic_json|>)::(sax_)?parse\(|\b[Jj]son::(from_|accept)' |
+	echo "$sources" | grep -v '^profiler/rundir/json_text\.cc$' |
+		xargs grep -n -E '(\b[Jj]son|\bordered_json|\bbasic_json|>)::(sax_)?parse\(|\b[Jj]son::(from_|accept)' |
 		sed 's/$/: read JSON through profiler\/rundir\/json_text.h/' || true
 	echo "$sources" | grep -v '^profiler/rundir/type_table\.cc$' | xargs grep -n -E '[.>]comm\b' |
-		grep -v -E '^profiler/decode/log\.cc:.*name_of\([a-z.]*\.comm\);$' | sed 's/$/: take names of tasks through name_of of profiler\/decode\/log.cc/' || true
-	grep -c 'model::printable(' profiler/rundir/json_text.cc profiler/decode/log.cc profiler/run/describe.cc profiler/cli/output.cc |
-		sed -n 's/^\(.*\):0$/\1: texts from outside come in or go out here, and are no longer made printable/p'
-	grep -q 'model::printable_page(' profiler/cli/output.cc || echo "profiler/cli/output.cc: what is printed is no longer made printable"
+		grep -v -E '^profiler/decode/log\.cc:.*name_of\([a-z.]*\.comm\);$' |
+		sed 's/$/: take names of tasks through name_of of profiler\/decode\/log.cc/' || true
+	cd profiler
+	grep -c 'model::printable(' rundir/json_text.cc decode/log.cc run/describe.cc cli/output.cc |
+		sed -n 's,^\(.*\):0$,profiler/\1: a text from outside comes in or goes out here and isn'\''t made printable,p'
+	grep -q 'model::printable_page(' cli/output.cc ||
+		echo "profiler/cli/output.cc: what is printed isn't made printable"
+	cd ..
 }
 
 case $rule in
-spdx | names | sizes | includes | packages | exit_codes | options | layout | targets | sample | figures | output | names_from_outside) ;;
+spdx | names | sizes | columns | includes | packages | exit_codes | options | layout | targets | sample | figures) ;;
+output | names_from_outside) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy: tests/house/tidy.sh BUILD all, or tests/house/tidy.sh BUILD COMMITS SECONDS for what the last COMMITS commits touched, the
-# latest first, without the checks that follow paths through a function (clang-analyzer), which take five times as long as all others.
-# What SECONDS aren't enough for is counted. Without git's history it takes the files as they come.
+# clang-tidy: tests/house/tidy.sh BUILD all, or tests/house/tidy.sh BUILD COMMITS SECONDS for what the last COMMITS
+# commits touched, the latest first, without the checks that follow paths through a function (clang-analyzer), which
+# take five times as long as all others. What SECONDS aren't enough for is counted. Without git's history it takes the
+# files as they come.
 set -euo pipefail
 build=$(realpath "$1") commits=$2 seconds=${3:-}
 cd "$(dirname "$0")/../.."
@@ -13,12 +14,16 @@ cmake/quietly.sh cmake -S . -B "$build/tidy" -G Ninja -DICEPATH_UNITY=OFF
 sed -i "s,$build/tidy,$build,g" "$build/tidy/compile_commands.json"
 
 # Each file that was compiled, once.
-compiled() { sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/tidy/compile_commands.json" | sed "s,^$PWD/,," | grep '\.cc$' | grep -v -E '^(/|build)' | sort -u; }
+compiled() {
+	sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/tidy/compile_commands.json" | sed "s,^$PWD/,," |
+		grep '\.cc$' | grep -v -E '^(/|build)' | sort -u
+}
 
 touched() {
 	"${git[@]}" rev-parse --git-dir >/dev/null 2>&1 || { compiled; return; }
 	# What isn't committed yet, then by commit; a shallow clone has fewer.
-	{ "${git[@]}" diff --name-only HEAD; "${git[@]}" log --format= --name-only -n "$commits"; } | awk '!seen[$0]++' | grep '\.cc$' || true
+	{ "${git[@]}" diff --name-only HEAD; "${git[@]}" log --format= --name-only -n "$commits"; } |
+		awk '!seen[$0]++' | grep '\.cc$' || true
 }
 
 options=()
@@ -36,7 +41,8 @@ export build folder seconds
 one() {
 	if [ -n "$seconds" ] && [ $(($(date +%s) - start)) -ge "$seconds" ]; then
 		echo "$1" >>"$folder/left"
-	elif clang-tidy-19 -p "$build/tidy" --quiet --extra-arg=-Wno-ignored-gch "${@:2}" "$1" >"$folder/$$" 2>/dev/null; then
+	elif clang-tidy-19 -p "$build/tidy" --quiet --extra-arg=-Wno-ignored-gch "${@:2}" "$1" \
+		>"$folder/$$" 2>/dev/null; then
 		echo "$1" >>"$folder/done"
 	else
 		cat "$folder/$$"

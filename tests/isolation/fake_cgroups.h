@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// cgroup v2 with partitions, as files in a folder: makes what the kernel makes when a group or one of its files changes.
+// cgroup v2 with partitions, as files in a folder: makes what the kernel makes when a group or one of its files
+// changes.
 #include <string>
 
 namespace icepath::isolation {

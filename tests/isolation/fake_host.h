@@ -27,7 +27,8 @@ public:
 	cpuset::Machine machine() const;
 	// Isolates CPUs 2 and 3, all that can be done, and raises two limits; in this process.
 	std::vector<cpuset::Step> isolate(Changes &changes) const;
-	// In a child, which ends without a word where `dies` says so, or in the middle of a write beyond so many bytes of a file; true: it did.
+	// In a child, which ends without a word where `dies` says so, or in the middle of a write beyond so many bytes of a
+	// file; true: it did.
 	bool isolate_and_die(const std::function<bool(const std::string &path, bool after)> &dies,
 						 rlim_t longest_file = RLIM_INFINITY);
 

@@ -104,7 +104,8 @@ TEST(Journal, IsRootsAlone)
 	EXPECT_NE(refusal(host.tree), "") << "a link";
 }
 
-// Lines with a right sum, as only root can have made: even those lead to no file that isn't in the list, and to no strange value.
+// Lines with a right sum, as only root can have made: even those lead to no file that isn't in the list, and to no
+// strange value.
 TEST(Journal, NamesKnobsAndNoFiles)
 {
 	const std::string lines[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever ends a process that isolates, and whenever: what comes after it puts the machine back as it was, byte by byte, and leaves
-// what somebody else has changed.
+// Whatever ends a process that isolates, and whenever: what comes after it puts the machine back as it was, byte by
+// byte, and leaves what somebody else has changed.
 #include "profiler/isolation/journalled_changes.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,8 @@ TEST_P(Sweep, PutsBackAfterAnEndAtAnyMoment)
 	EXPECT_GT(moments, GetParam() == FakeHost::Cgroups::V1 ? 40u : 60u);
 }
 
-// The journal torn at each of its bytes: by a limit of the process's, which the kernel keeps by writing as much as goes.
+// The journal torn at each of its bytes: by a limit of the process's, which the kernel keeps by writing as much as
+// goes.
 TEST_P(Sweep, PutsBackByAJournalThatIsTornAnywhere)
 {
 	FakeHost host(GetParam());

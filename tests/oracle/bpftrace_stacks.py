@@ -4,10 +4,10 @@
 
 bpftrace_stacks.py ICEPATH [ICEPATH_RUN_OPTION...]. Exit code 77: that can't be told here.
 
-bpftrace counts the kernel stacks of the workers' switches and wakings in the same run, of all blocks, by tracepoints and
-symbols of its own. The workers answer each other by datagrams of a UNIX socket, since over a stream reading wakes the
-peer as well. Of each list the most frequent stack that passes through the socket must be the same, function by function,
-below what traces, and it must be most of that list in both.
+bpftrace counts the kernel stacks of the workers' switches and wakings in the same run, of all blocks, by tracepoints
+and symbols of its own. The workers answer each other by datagrams of a UNIX socket, since over a stream reading wakes
+the peer as well. Of each list the most frequent stack that passes through the socket must be the same, function by
+function, below what traces, and it must be most of that list in both.
 """
 import collections
 import json
@@ -22,8 +22,11 @@ import time
 
 PROGRAM = """
 BEGIN { printf("ready\\n"); }
-tracepoint:sched:sched_switch /(comm == "initiator" || comm == "responder") && args->prev_state != 0/ { @offcpu[kstack] = count(); }
-tracepoint:sched:sched_waking /(comm == "initiator" && args->comm == "responder") || (comm == "responder" && args->comm == "initiator")/ {
+tracepoint:sched:sched_switch /(comm == "initiator" || comm == "responder") && args->prev_state != 0/ {
+	@offcpu[kstack] = count();
+}
+tracepoint:sched:sched_waking
+/(comm == "initiator" && args->comm == "responder") || (comm == "responder" && args->comm == "initiator")/ {
 	@wakeup[kstack] = count();
 }
 """
@@ -86,15 +89,47 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/program.bt", "w", encoding="ascii") as file:
             file.write(PROGRAM)
-        mounted = "test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec \"$@\""
-        witness = ["unshare", "-m", "sh", "-c", mounted, "sh", "bpftrace", "-f", "json", "-o", f"{folder}/out.json", f"{folder}/program.bt"]
+        mounted = 'test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec "$@"'
+        witness = [
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            mounted,
+            "sh",
+            "bpftrace",
+            "-f",
+            "json",
+            "-o",
+            f"{folder}/out.json",
+            f"{folder}/program.bt",
+        ]
         with subprocess.Popen(witness, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             for _ in range(600):
-                if process.poll() is not None or (os.path.exists(f"{folder}/out.json") and os.path.getsize(f"{folder}/out.json")):
+                if process.poll() is not None or (
+                    os.path.exists(f"{folder}/out.json") and os.path.getsize(f"{folder}/out.json")
+                ):
                     break
                 time.sleep(0.1)
-            run = [icepath, "run", "-q", "--stacks", "-t", "uds-dgram", "-s", "64", "--patterns", "pingpong", "--between", "processes",
-                   "-d", "12", "-o", f"{folder}/run", *options]
+            run = [
+                icepath,
+                "run",
+                "-q",
+                "--stacks",
+                "-t",
+                "uds-dgram",
+                "-s",
+                "64",
+                "--patterns",
+                "pingpong",
+                "--between",
+                "processes",
+                "-d",
+                "12",
+                "-o",
+                f"{folder}/run",
+                *options,
+            ]
             ended = subprocess.run(run, stdout=subprocess.DEVNULL, check=False)
             process.send_signal(signal.SIGINT)
             errors = process.communicate()[1]
@@ -104,8 +139,12 @@ def main():
             theirs = of_bpftrace(file)
         wrong = []
         for kind, stacks in theirs.items():
-            folded = subprocess.run([icepath, "flamegraph", "--kind", kind, "--folded", f"{folder}/run"], check=True,
-                                    capture_output=True, text=True).stdout
+            folded = subprocess.run(
+                [icepath, "flamegraph", "--kind", kind, "--folded", f"{folder}/run"],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
             wrong += compare(kind, of_icepath(folded, kind), stacks)
     for one in wrong:
         print(one)

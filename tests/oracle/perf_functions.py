@@ -12,8 +12,8 @@ perf's and icepath's in both.
 
 The first three functions must be the same, up to ties: one that is among the first three of one list alone must be tied
 there with the fourth, or in the other list with the third, which is a difference within two standard errors. The share
-of none of them may differ by more than four standard errors between the lists. And icepath's functions must add up to the
-layer within 1 %.
+of none of them may differ by more than four standard errors between the lists. And icepath's functions must add up to
+the layer within 1 %.
 """
 import bisect
 import collections
@@ -51,7 +51,9 @@ def is_in_call(frames):
 
 
 def of_perf(lines, blocks):
-    """Samples by innermost function. `lines`: of `perf script --ns -F tid,time,event,ip,sym`; `blocks`: their begins and ends."""
+    """Samples by innermost function. `lines`: of `perf script --ns -F tid,time,event,ip,sym`; `blocks`: their begins
+    and ends.
+    """
     functions, begins = collections.Counter(), [begin for begin, _ in blocks]
     calls, frames = {}, None  # by thread: the stacks of the present call
 
@@ -135,28 +137,70 @@ def compare(lists):
                 continue
             certain = is_more(shares, samples, function, order[name][FIRST])
             apart = is_more(others, count, order[other][FIRST - 1], function)
-            print(f"  {function} isn't among the first {FIRST} of {other}: {'it is not' if certain and apart else 'it is'} a tie")
+            print(
+                f"  {function} isn't among the first {FIRST} of {other}: "
+                f"{'it is not' if certain and apart else 'it is'} a tie"
+            )
             if certain and apart:
                 wrong.append(f"{function} is among the first {FIRST} of {name}, and not of {other}")
     return wrong
 
 
 def record(icepath, seconds, folder):
-    run = [icepath, "run", "-q", "--stacks", "-t", "tcp", "-s", "64", "--patterns", "pingpong", "-m", "10000", "-d", seconds,
-           "-o", f"{folder}/run"]
-    perf = ["perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", "8M", "-o", f"{folder}/perf.data", "-e", f"{SAMPLE}/call-graph=fp,period=333667/",
-            "-e", f"{BEGIN}/call-graph=no/", "-e", f"{END}/call-graph=no/", "--"]
-    mounted = "test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec \"$@\""
+    run = [
+        icepath,
+        "run",
+        "-q",
+        "--stacks",
+        "-t",
+        "tcp",
+        "-s",
+        "64",
+        "--patterns",
+        "pingpong",
+        "-m",
+        "10000",
+        "-d",
+        seconds,
+        "-o",
+        f"{folder}/run",
+    ]
+    perf = [
+        "perf",
+        "record",
+        "-q",
+        "-a",
+        "-k",
+        "CLOCK_MONOTONIC",
+        "-m",
+        "8M",
+        "-o",
+        f"{folder}/perf.data",
+        "-e",
+        f"{SAMPLE}/call-graph=fp,period=333667/",
+        "-e",
+        f"{BEGIN}/call-graph=no/",
+        "-e",
+        f"{END}/call-graph=no/",
+        "--",
+    ]
+    mounted = 'test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec "$@"'
     subprocess.run(["unshare", "-m", "sh", "-c", mounted, "sh", *perf, *run], stdout=subprocess.DEVNULL, check=True)
     script = ["perf", "script", "-i", f"{folder}/perf.data", "--ns", "-F", "tid,time,event,ip,sym"]
-    subprocess.run([icepath, "export", "-f", "csv", "-o", folder, f"{folder}/run"], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [icepath, "export", "-f", "csv", "-o", folder, f"{folder}/run"], stdout=subprocess.DEVNULL, check=True
+    )
     with open(f"{folder}/messages.csv", encoding="utf-8") as file:
         blocks = blocks_with_probes(file)
-    with subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace") as text:
+    with subprocess.Popen(
+        script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace"
+    ) as text:
         functions = of_perf(text.stdout, blocks)
     if text.returncode != 0:
         sys.exit(f"perf script ended with {text.returncode}")
-    folded = subprocess.run([icepath, "flamegraph", "--folded", f"{folder}/run"], check=True, capture_output=True, text=True)
+    folded = subprocess.run(
+        [icepath, "flamegraph", "--folded", f"{folder}/run"], check=True, capture_output=True, text=True
+    )
     with open(f"{folder}/run/run.json", encoding="utf-8") as file:
         return functions, folded.stdout, json.load(file)["cells"][0]
 
@@ -172,8 +216,10 @@ def main():
     layer_ns = sum(one["mean_ns"] for one in cell["layers"] if one["layer"] == LAYER)
     sum_ns = sum(function["mean_ns"] for function in layer["functions"])
     compared = ours.total() / whole_ns
-    print(f"{LAYER}: {layer_ns:.0f} ns of a message, functions {sum_ns:.0f} ns; {compared:.0%} of it is compared: below {CALL}, "
-          "without code that traces")
+    print(
+        f"{LAYER}: {layer_ns:.0f} ns of a message, functions {sum_ns:.0f} ns; {compared:.0%} of it is compared: "
+        f"below {CALL}, without code that traces"
+    )
     samples = layer["samples"] * compared
     if min(layer["samples"], theirs.total()) < FEWEST:
         print(f"skipped: fewer than {FEWEST} samples: {layer['samples']} of icepath, {theirs.total()} of perf")

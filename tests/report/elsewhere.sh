@@ -19,7 +19,8 @@ cp -r "$folder/run" "$root/run"
 
 there() { env -u SUDO_UID -u PKEXEC_UID LC_ALL=C chroot "$root" /icepath "$@"; }
 here() { (cd "$folder" && env -u SUDO_UID -u PKEXEC_UID LC_ALL=C "$icepath" "$@"); }
-for words in "report run" "report --verbose run" "explain run" "explain --worst --json run" "flamegraph --folded run"; do
+for words in "report run" "report --verbose run" "explain run" "explain --worst --json run" \
+	"flamegraph --folded run"; do
 	here $words >"$folder/here"
 	there $words >"$folder/there"
 	[ -s "$folder/here" ]

@@ -14,17 +14,54 @@ import sys
 import tempfile
 
 VERSION = 48
-COLOURS = {"transparent", "purple", "green", "orange", "yellow", "lightblue", "blue", "brown", "magenta", "red", "lightred",
-           "darkgrey", "grey"}
+COLOURS = {
+    "transparent",
+    "purple",
+    "green",
+    "orange",
+    "yellow",
+    "lightblue",
+    "blue",
+    "brown",
+    "magenta",
+    "red",
+    "lightred",
+    "darkgrey",
+    "grey",
+}
 # Table → its columns, each with the table that it points into, or None.
 TABLES = {
     "samples": {"stack": "stackTable", "time": None, "weight": None},
-    "markers": {"data": None, "name": "stringArray", "startTime": None, "endTime": None, "phase": None, "category": None},
+    "markers": {
+        "data": None,
+        "name": "stringArray",
+        "startTime": None,
+        "endTime": None,
+        "phase": None,
+        "category": None,
+    },
     "stackTable": {"prefix": "stackTable", "frame": "frameTable", "category": "categories", "subcategory": None},
-    "frameTable": {"address": None, "inlineDepth": None, "category": "categories", "subcategory": None, "func": "funcTable",
-                   "nativeSymbol": "nativeSymbols", "innerWindowID": None, "implementation": None, "line": None, "column": None},
-    "funcTable": {"name": "stringArray", "isJS": None, "relevantForJS": None, "resource": None, "fileName": None,
-                  "lineNumber": None, "columnNumber": None},
+    "frameTable": {
+        "address": None,
+        "inlineDepth": None,
+        "category": "categories",
+        "subcategory": None,
+        "func": "funcTable",
+        "nativeSymbol": "nativeSymbols",
+        "innerWindowID": None,
+        "implementation": None,
+        "line": None,
+        "column": None,
+    },
+    "funcTable": {
+        "name": "stringArray",
+        "isJS": None,
+        "relevantForJS": None,
+        "resource": None,
+        "fileName": None,
+        "lineNumber": None,
+        "columnNumber": None,
+    },
     "resourceTable": {"lib": None, "name": None, "host": None, "type": None},
     "nativeSymbols": {"libIndex": None, "address": None, "name": None, "functionSize": None},
 }
@@ -49,7 +86,9 @@ def check_tables(thread, categories):
             values = thread[name][column]
             check(len(values) == sizes[name], f"{name}.{column} has {len(values)} values, not {sizes[name]}")
             for value in values if points_to else ():
-                check(value is None or 0 <= value < sizes[points_to], f"{name}.{column} points to {value} of {points_to}")
+                check(
+                    value is None or 0 <= value < sizes[points_to], f"{name}.{column} points to {value} of {points_to}"
+                )
     check(all(isinstance(text, str) for text in thread["stringArray"]), "a name is no text")
     for at, prefix in enumerate(thread["stackTable"]["prefix"]):
         check(prefix is None or prefix < at, "a stack comes before the one that it continues")
@@ -75,7 +114,10 @@ def check_thread(thread, cell):
         sums[layer] = sums.get(layer, 0) + weight
     for row in cell["layers"]:
         expected = sum(one["mean_ns"] for one in cell["layers"] if one["layer"] == row["layer"])
-        check(abs(1e6 * sums[row["layer"]] - expected) < 0.01, f"{row['layer']} takes {1e6 * sums[row['layer']]} ns, not {expected}")
+        check(
+            abs(1e6 * sums[row["layer"]] - expected) < 0.01,
+            f"{row['layer']} takes {1e6 * sums[row['layer']]} ns, not {expected}",
+        )
     check(set(sums) == {row["layer"] for row in cell["layers"]}, f"layers {sorted(sums)}")
 
 
@@ -85,18 +127,24 @@ def main():
         if not os.path.isdir(run):
             maker, run = run, os.path.join(folder, "run")
             subprocess.run([maker, run, "12"], check=True)
-        path = subprocess.run([icepath, "export", "-f", "firefox", "-o", folder, run], check=True, capture_output=True,
-                              text=True).stdout.strip()
+        path = subprocess.run(
+            [icepath, "export", "-f", "firefox", "-o", folder, run], check=True, capture_output=True, text=True
+        ).stdout.strip()
         with open(path, encoding="utf-8") as file:
             profile = json.load(file)
-        report = json.loads(subprocess.run([icepath, "report", "--json", run], check=True, capture_output=True, text=True).stdout)
+        report = json.loads(
+            subprocess.run([icepath, "report", "--json", run], check=True, capture_output=True, text=True).stdout
+        )
     meta = profile["meta"]
     check(meta["preprocessedProfileVersion"] == VERSION, "another version")
     for category in meta["categories"]:
         check(category["color"] in COLOURS and category["subcategories"] == ["Other"], f"category {category}")
     check(sum(category["color"] == "grey" for category in meta["categories"]) == 1, "not one default category")
     cells = [cell for cell in report["cells"] if cell["layers"]]
-    check([thread["name"] for thread in profile["threads"]] == [title_of(cell) for cell in cells], "other cells than run.json's")
+    check(
+        [thread["name"] for thread in profile["threads"]] == [title_of(cell) for cell in cells],
+        "other cells than run.json's",
+    )
     for thread, cell in zip(profile["threads"], cells):
         check_tables(thread, meta["categories"])
         check_thread(thread, cell)

@@ -4,8 +4,8 @@
 
     perfetto_trace.py ICEPATH RUN      RUN: a run directory, or a program that makes one
 
-Each message's slice has the length of its latency, its segments tile it and have the names that paths.jsonl gives them; slices of a track
-nest; each flow begins once and ends once, at the message's last slice of a thread.
+Each message's slice has the length of its latency, its segments tile it and have the names that paths.jsonl gives them;
+slices of a track nest; each flow begins once and ends once, at the message's last slice of a thread.
 """
 import collections
 import json
@@ -38,7 +38,7 @@ def fields(data):
             value, at = struct.unpack_from("<Q", data, at)[0], at + 8
         elif key & 7 == 2:
             size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
+            value, at = data[at : at + size], at + size
         else:
             raise ValueError(f"wire type {key & 7}")
         found[key >> 3].append(value)
@@ -53,7 +53,9 @@ def annotations(event):
 
 
 class Trace:
-    """tracks: {uuid: (name, parent)}; slices: {uuid: [[begin, end, name, annotations, flows, ending flows, children]]}"""
+    """tracks: {uuid: (name, parent)}; slices: {uuid: [[begin, end, name, annotations, flows, ending flows,
+    children]]}
+    """
 
     def __init__(self, data):
         self.tracks, self.slices, self.counts, names, self.has_clock = {}, collections.defaultdict(list), {}, {}, False
@@ -95,7 +97,10 @@ def check(trace, lines):
             block = line
             cells[line["title"]] = line["cell"]
         else:
-            names = tuple((s["layer"] + ("/" + s["part"] if s["part"] else ""), s["begin_ns"], s["end_ns"]) for s in line["segments"])
+            names = tuple(
+                (s["layer"] + ("/" + s["part"] if s["part"] else ""), s["begin_ns"], s["end_ns"])
+                for s in line["segments"]
+            )
             wanted[(block["title"], line["seq"], line["send_ns"], line["recv_ns"], line["reason"], names)] += 1
     found, flows = collections.Counter(), collections.Counter()
     for track, slices in trace.slices.items():
@@ -105,7 +110,11 @@ def check(trace, lines):
             assert one[0] >= last, f"slices of {name} overlap"
             last = one[1]
             if name.startswith("thread "):
-                assert not one[6] and one[2].split("/")[0] not in ("queue", "network", "propagation"), f"{one[2]} is no thread's time"
+                assert not one[6] and one[2].split("/")[0] not in (
+                    "queue",
+                    "network",
+                    "propagation",
+                ), f"{one[2]} is no thread's time"
                 flows.update({("begin", flow): 1 for flow in one[4]})
                 flows.update({("end", flow): 1 for flow in one[5]})
             if not name.startswith("messages "):
@@ -117,9 +126,13 @@ def check(trace, lines):
             reason = "complete" if segments else one[2].removeprefix("incomplete: ")
             assert not segments or at == one[1], "they end with it"
             found[(trace.tracks[parent][0], one[3]["seq"], one[0], one[1], reason, segments)] += 1
-    assert found == wanted, f"{sum((found - wanted).values())} messages too many, {sum((wanted - found).values())} too few"
+    assert (
+        found == wanted
+    ), f"{sum((found - wanted).values())} messages too many, {sum((wanted - found).values())} too few"
     begun = {flow for kind, flow in flows if kind == "begin"}
-    assert begun and begun == {flow for kind, flow in flows if kind == "end"} and set(flows.values()) == {1}, "flows have two ends"
+    assert (
+        begun and begun == {flow for kind, flow in flows if kind == "end"} and set(flows.values()) == {1}
+    ), "flows have two ends"
     lost = [values for track, values in trace.counts.items() if trace.tracks[track][0] == "lost messages"]
     assert len(lost) == len(cells)
     print(f"{sum(found.values())} messages, {len(begun)} flows, {len(trace.tracks)} tracks")
@@ -131,7 +144,9 @@ def main():
         if os.path.isfile(run):  # the program that makes one
             subprocess.run([run, os.path.join(folder, "run")], check=True)
             run = os.path.join(folder, "run")
-        subprocess.run([icepath, "export", "-f", "perfetto,paths", "-o", folder, run], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [icepath, "export", "-f", "perfetto,paths", "-o", folder, run], check=True, stdout=subprocess.DEVNULL
+        )
         with open(os.path.join(folder, "paths.perfetto-trace"), "rb") as file:
             trace = Trace(file.read())
         with open(os.path.join(folder, "paths.jsonl"), encoding="utf-8") as file:

@@ -10,7 +10,8 @@ failed=0
 # check NAME "WORDS" EXIT "PATTERN": the exit code and complaint of the last command.
 check() {
 	[ "$3" -eq "$status" ] || { echo "$1: $2 ended with $status instead of $3"; failed=1; }
-	[ "$(wc -l <"$folder/err")" -eq 1 ] || { echo "$1: $2 didn't complain in one line: $(cat "$folder/err")"; failed=1; }
+	[ "$(wc -l <"$folder/err")" -eq 1 ] ||
+		{ echo "$1: $2 didn't complain in one line: $(cat "$folder/err")"; failed=1; }
 	grep -q "$4" "$folder/err" || { echo "$1: $2 complained \"$(cat "$folder/err")\""; failed=1; }
 }
 

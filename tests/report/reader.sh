@@ -16,29 +16,36 @@ mkdir -m 700 "$folder/roots"
 
 # Into a folder where only root may write.
 for format in hgrm,hlog,csv,paths; do
-	"$icepath" export -f $format -o "$folder/roots/new" "$folder/run" >"$folder/out" 2>&1 || fail "export ended with $?: $(cat "$folder/out")"
+	"$icepath" export -f $format -o "$folder/roots/new" "$folder/run" >"$folder/out" 2>&1 ||
+		fail "export ended with $?: $(cat "$folder/out")"
 done
-"$icepath" flamegraph -o "$folder/roots/new" "$folder/run" >>"$folder/out" 2>&1 || fail "flamegraph ended with $?: $(cat "$folder/out")"
+"$icepath" flamegraph -o "$folder/roots/new" "$folder/run" >>"$folder/out" 2>&1 ||
+	fail "flamegraph ended with $?: $(cat "$folder/out")"
 [ "$(wc -l <"$folder/out")" -eq 6 ] || fail "other files: $(cat "$folder/out")"
 while read -r file; do
 	[ "$(stat -c '%u %F' "$file")" = "0 regular file" ] || fail "$file isn't root's"
 done <"$folder/out"
 [ "$(ls "$folder/roots/new" | wc -l)" -eq 7 ] || fail "left behind: $(ls "$folder/roots/new")"
-[ "$("$icepath" flamegraph -o "$folder/roots/one.svg" "$folder/run")" = "$folder/roots/one.svg" ] || fail "flamegraph into a file ended with $?"
+[ "$("$icepath" flamegraph -o "$folder/roots/one.svg" "$folder/run")" = "$folder/roots/one.svg" ] ||
+	fail "flamegraph into a file doesn't print its path"
 [ "$(stat -c '%u %F' "$folder/roots/one.svg")" = "0 regular file" ] || fail "the file isn't root's"
 "$icepath" flamegraph -o "$folder/roots/one.json" "$folder/run" >"$folder/out" 2>&1
 [ $? -eq 2 ] && [ ! -e "$folder/roots/one.json" ] || fail "a name of no folder was made one: $(cat "$folder/out")"
 
-# A file that root named: whatever its name, also in a new folder, and no other file; a folder that only root sees is one.
+# A file that root named: whatever its name, also in a new folder, and no other file; a folder that only root sees is
+# one.
 for name in "my run.svg" two.folded fresh/three.svg; do
-	[ "$("$icepath" flamegraph -o "$folder/roots/$name" "$folder/run" 2>&1)" = "$folder/roots/$name" ] || fail "$name wasn't made"
+	[ "$("$icepath" flamegraph -o "$folder/roots/$name" "$folder/run" 2>&1)" = "$folder/roots/$name" ] ||
+		fail "$name wasn't made"
 	[ "$(stat -c '%u %F' "$folder/roots/$name")" = "0 regular file" ] || fail "$name isn't root's"
 done
 mkdir "$folder/roots/a.svg"
-[ "$("$icepath" flamegraph -o "$folder/roots/a.svg" "$folder/run" 2>&1)" = "$folder/roots/a.svg/latency.svg" ] || fail "a folder with a file's name: $(ls "$folder/roots/a.svg")"
+[ "$("$icepath" flamegraph -o "$folder/roots/a.svg" "$folder/run" 2>&1)" = "$folder/roots/a.svg/latency.svg" ] ||
+	fail "a folder with a file's name: $(ls "$folder/roots/a.svg")"
 [ "$(cd "$folder/roots" && ls a.svg fresh . | grep -c folded)" -eq 2 ] || fail "other files: $(ls -R "$folder/roots")"
 for format in perfetto speedscope,firefox; do
-	"$icepath" export -f $format -o "$folder/roots/json" "$folder/run" >"$folder/out" 2>&1 || fail "export ended with $?: $(cat "$folder/out")"
+	"$icepath" export -f $format -o "$folder/roots/json" "$folder/run" >"$folder/out" 2>&1 ||
+		fail "export ended with $?: $(cat "$folder/out")"
 done
 
 # Existing files are replaced, and no link is followed.
@@ -60,7 +67,8 @@ chown 0:0 "$folder/run"
 chmod 755 "$folder/run"
 chown 4242424:0 "$folder/run/capture.icp"
 for words in report "export -f csv -o $folder/roots/other" "flamegraph --folded"; do
-	"$icepath" $words "$folder/run" >"$folder/out" 2>&1 || fail "$words of an unknown owner's ended with $?: $(cat "$folder/out")"
+	"$icepath" $words "$folder/run" >"$folder/out" 2>&1 ||
+		fail "$words of an unknown owner's ended with $?: $(cat "$folder/out")"
 done
 chmod 700 "$folder/run"
 "$icepath" report "$folder/run" >"$folder/out" 2>&1

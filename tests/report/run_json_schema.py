@@ -14,7 +14,9 @@ SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/ru
 
 
 def complaints(validator, told):
-    return [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:300]}" for error in validator.iter_errors(told)]
+    return [
+        f"{'/'.join(map(str, error.absolute_path))}: {error.message[:300]}" for error in validator.iter_errors(told)
+    ]
 
 
 def runs_of(icepath, small_run):
@@ -23,7 +25,9 @@ def runs_of(icepath, small_run):
         for kind in ("12", "partial"):
             run = os.path.join(folder, kind)
             subprocess.run([small_run, run, kind], check=True)
-            yield kind, json.loads(subprocess.run([icepath, "report", "--json", run], check=True, capture_output=True).stdout)
+            yield kind, json.loads(
+                subprocess.run([icepath, "report", "--json", run], check=True, capture_output=True).stdout
+            )
 
 
 def files(paths):

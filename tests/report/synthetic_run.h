@@ -33,9 +33,10 @@ model::Cell socket_cell(model::Pattern pattern);
 model::Block block_of(size_t flows);
 model::Block make_block(const model::Cell &cell, const BlockPlan &plan);
 
-// A probed block as a sampled one: each message has a sample 700 ns after its send, in the sender's kernel, where one of
-// `one_in` is in kmalloc and the others are in sock_sendmsg itself, which calls kmalloc; one 1100 ns after it, when interrupts were
-// off, so that unlock was found 1300 ns after it; and one 200 ns before its recv, in the receiver's user.
+// A probed block as a sampled one: each message has a sample 700 ns after its send, in the sender's kernel, where one
+// of `one_in` is in kmalloc and the others are in sock_sendmsg itself, which calls kmalloc; one 1100 ns after it, when
+// interrupts were off, so that unlock was found 1300 ns after it; and one 200 ns before its recv, in the receiver's
+// user.
 model::Block with_samples(const model::Block &block, uint64_t one_in = 4);
 
 // A sampled block, with the stack of each sleep and of its waker: a receiver sleeps in unix_stream_read_generic or,

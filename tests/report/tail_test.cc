@@ -28,8 +28,8 @@ struct TailPlan {
 	Wanted wanted = {};
 };
 
-// Twelve probed blocks of 300 messages each way. The hog has the CPU for 200 µs before slow messages are received, and for
-// less before others.
+// Twelve probed blocks of 300 messages each way. The hog has the CPU for 200 µs before slow messages are received, and
+// for less before others.
 RunResult run_with(const rundir::TemporaryDirectory &temporary, const TailPlan &what)
 {
 	const std::string path = temporary.path("run");

@@ -16,8 +16,8 @@
 namespace icepath::report {
 namespace {
 
-// The span begins with the first counted message's send: the receiver sleeps until it is woken 2500 ns later. It goes to
-// sleep again 200 ns after each recv, 2800 ns before the next send.
+// The span begins with the first counted message's send: the receiver sleeps until it is woken 2500 ns later. It goes
+// to sleep again 200 ns after each recv, 2800 ns before the next send.
 constexpr double kMessages = 100, kAsleepNs = (2500 + 99 * (2800 + 2500.0)) / kMessages;
 
 class ThreadStacksTest : public testing::Test {

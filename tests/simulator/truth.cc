@@ -68,7 +68,8 @@ public:
 private:
 	using Segments = std::vector<TrueSegment>;
 
-	// A thread has the message when its taking call returns. A side's own thread has it when the library's function returns.
+	// A thread has the message when its taking call returns. A side's own thread has it when the library's function
+	// returns.
 	Truth of_library(const Message &message, const std::vector<Task *> &chain, Truth truth) const
 	{
 		truth.counts_hops = false;

@@ -253,8 +253,8 @@ struct LongRun {
 };
 class LongRunCoverage : public testing::TestWithParam<LongRun> {};
 
-// 100 runs, of which a twentieth of the values could be kept. The truth is that of a log-normal distribution. Intervals of
-// all values of the same runs hold it as often, so what is left out doesn't matter.
+// 100 runs, of which a twentieth of the values could be kept. The truth is that of a log-normal distribution. Intervals
+// of all values of the same runs hold it as often, so what is left out doesn't matter.
 TEST_P(LongRunCoverage, HoldsTheTruthAsOftenAsThatOfAllValues)
 {
 	const auto [name, blocks, blocks_of_opening] = GetParam();

@@ -14,11 +14,14 @@ fails() { echo "$*"; exit 1; }
 # One of both ways is the library's fastest.
 python3 "$source/tools/ways_of_receiving.py" --icepath "$icepath" run | tee ways
 for wait in block epoll; do
-	grep -Eq "^nng/ipc $wait +[0-9]  sender → .* → receiver +[0-9.]+ +[0-9.]+ +(1|–|[0-9.]+ ±[0-9.]+)$" ways || fails "no row of nng/ipc $wait"
+	grep -Eq "^nng/ipc $wait +[0-9]  sender → .* → receiver +[0-9.]+ +[0-9.]+ +(1|–|[0-9.]+ ±[0-9.]+)$" ways ||
+		fails "no row of nng/ipc $wait"
 done
 [ "$(grep -Ec '^nng/ipc .* 1$' ways)" -eq 1 ] || fails "not one of them is the fastest"
 
 # The layers of a cell add up to the mean of its typical messages.
 python3 "$source/tools/typical_layers.py" run >layers
-jq -e --slurpfile run run/run.json '.["nng/ipc 64 B pingpong block"] as $layers | $run[0].cells[] | select(.wait == "block") |
-	($layers | add) - .typical_layers_mean_ns | fabs < ($layers | length)' layers || fails "layers aren't the message: $(cat layers)"
+jq -e --slurpfile run run/run.json '.["nng/ipc 64 B pingpong block"] as $layers |
+	$run[0].cells[] | select(.wait == "block") |
+	($layers | add) - .typical_layers_mean_ns | fabs < ($layers | length)' layers ||
+	fails "layers aren't the message: $(cat layers)"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Fetches Debian's stock kernels, a qemu that runs them and what an initramfs needs, and unpacks them below a folder:
-# nothing is installed. FOLDER/kernels/ gets a file for each KERNEL: 6.1, and 6.12 of the backports suite; 6.1-rt and 6.12-rt
-# are the same with PREEMPT_RT. Kept for a week.
+# nothing is installed. FOLDER/kernels/ gets a file for each KERNEL: 6.1, and 6.12 of the backports suite; 6.1-rt and
+# 6.12-rt are the same with PREEMPT_RT. Kept for a week.
 #
 #   tests/vm/fetch.sh FOLDER KERNEL...
 set -eu
@@ -30,7 +30,8 @@ mkdir -p "$folder"/{sources,lists/partial,cache/archives/partial,unpacked,kernel
 
 # apt with lists and a cache of its own: the host's sources, and of Debian's own archive the backports suite as well.
 apt_options=(-q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$folder/sources"
-	-o Dir::State::lists="$folder/lists" -o Dir::Cache="$folder/cache" -o Dpkg::Use-Pty=0 -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+	-o Dir::State::lists="$folder/lists" -o Dir::Cache="$folder/cache" -o Dpkg::Use-Pty=0
+	-o Debug::NoLocking=1 -o APT::Sandbox::User=root)
 log=$folder/log
 quietly() {
 	"$@" >"$log" 2>&1 </dev/null || { cat "$log" >&2; echo "vm: $1 failed: can the packages be fetched?" >&2; exit 1; }
@@ -41,8 +42,10 @@ for source in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
 	cp "$source" "$folder/sources/debian.${source##*.}"
 	case $source in
 	*.sources) awk -v RS= '/Suites: *bookworm([ \n]|$)/ {
-			sub(/Suites:[^\n]*/, "Suites: bookworm-backports"); print; exit }' "$source" >"$folder/sources/backports.sources" ;;
-	*) awk '$1 == "deb" { for (i = 2; i <= NF; i++) if ($i == "bookworm") { $i = "bookworm-backports"; print; exit } }' \
+			sub(/Suites:[^\n]*/, "Suites: bookworm-backports"); print; exit }' \
+			"$source" >"$folder/sources/backports.sources" ;;
+	*) awk '$1 == "deb" {
+			for (i = 2; i <= NF; i++) if ($i == "bookworm") { $i = "bookworm-backports"; print; exit } }' \
 			"$source" >"$folder/sources/backports.list" ;;
 	esac
 done

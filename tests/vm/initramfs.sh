@@ -23,13 +23,14 @@ cp "$source/tests/vm/init" "$root/init"
 cp "$source/tests/vm/inside.sh" "$root/inside.sh"
 cp -r "$fetched/unpacked/etc/apparmor.d" "$root/etc"
 cp "$(PATH=$fetched/unpacked/sbin command -v apparmor_parser)" "$root/bin"
-sed "s,^@{icepath} = .*,@{icepath} = $build," "$source/contrib/apparmor.d/usr.bin.icepath" >"$root/etc/apparmor.d/usr.bin.icepath"
+sed "s,^@{icepath} = .*,@{icepath} = $build," "$source/contrib/apparmor.d/usr.bin.icepath" \
+	>"$root/etc/apparmor.d/usr.bin.icepath"
 cp -r --parents "$source/tools" "$root"
 printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
 
 # Debug information is nine tenths of a program.
-for program in icepath icepath-helper icepath-worker test_conformance test_transports test_end_to_end test_every_tier test_partition test_changed_machine \
-	test_capture test_watchpoints privilege_machine_test; do
+for program in icepath icepath-helper icepath-worker test_conformance test_transports test_end_to_end \
+	test_every_tier test_partition test_changed_machine test_capture test_watchpoints privilege_machine_test; do
 	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
 done
 for plugin in "$build"/lib/icepath/*.so "$build"/lib/icepath/selftest/*.so; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs inside the VM: the steps that are named on its command line, each with a line of its own on the console. Ends with 1
-# if one failed.
+# Runs inside the VM: the steps that are named on its command line, each with a line of its own on the console. Ends
+# with 1 if one failed.
 build=$(tail -n 1 /etc/icepath-folders)
 bin=$build/bin
 failed=0
@@ -41,8 +41,10 @@ gtest() { # BINARY FILTER: all of it passes, and none is skipped
 		! grep -q ' 0 tests from' /tmp/gtest.log || { cat /tmp/gtest.log; return 1; }
 }
 
-# By every wait: a small message both ways, a large one (in parts), and how it ends. Of 8 B for signals, which carry no more.
-conformance_filter='Every/Messages.*_64:Every/Messages.*_8:Every/Messages.*_oneway_65536:Every/Ends.*_oneway_64:Every/Ends.*_oneway_8:Every/FanIn.*_64:Every/Absent.*'
+# By every wait: a small message both ways, a large one (in parts), and how it ends. Of 8 B for signals, which carry no
+# more.
+conformance_filter='Every/Messages.*_64:Every/Messages.*_8:Every/Messages.*_oneway_65536'
+conformance_filter=$conformance_filter':Every/Ends.*_oneway_64:Every/Ends.*_oneway_8:Every/FanIn.*_64:Every/Absent.*'
 conformance() { # NAME or *: each plug-in by itself, so that a failure names it
 	for plugin in "$build"/lib/icepath/icepath-$1.so; do
 		name=$(basename "$plugin" .so)
@@ -54,7 +56,8 @@ conformance() { # NAME or *: each plug-in by itself, so that a failure names it
 
 isolated_by_boot() {
 	"$bin/icepath" doctor -v >/tmp/doctor.txt
-	says /tmp/doctor.txt 'CPUs 2 and 3: both isolated' 'the kernel puts no other tasks on these CPUs' 'nohz_full: no tick'
+	says /tmp/doctor.txt 'CPUs 2 and 3: both isolated' 'the kernel puts no other tasks on these CPUs' \
+		'nohz_full: no tick'
 }
 
 # Only who is in the partition may run there.
@@ -109,7 +112,8 @@ run_as_user() { # SECONDS TARGETS OPTIONS...
 	seconds=$1 targets=$2
 	shift 2
 	mkdir -p /home/nobody && chown nobody /home/nobody && cd /home/nobody && rm -rf run &&
-		SUDO_UID=$(id -u nobody) "$bin/icepath" run -q -t "$targets" -s 64 --patterns pingpong -d "$seconds" -o run "$@" &&
+		SUDO_UID=$(id -u nobody) "$bin/icepath" run -q -t "$targets" -s 64 --patterns pingpong -d "$seconds" \
+			-o run "$@" &&
 		[ -s run/run.json ] && [ -z "$(find run ! -user nobody)" ]
 }
 
@@ -138,9 +142,12 @@ run_as_member() { # SECONDS TARGET
 		echo 'member:x:61001:61001::/home/member:/bin/sh' >>/etc/passwd
 		echo 'icepath:x:61003:member' >>/etc/group
 	}
-	mkdir -p $there /home/member && chown 61001:61001 /home/member && mount -t tmpfs -o mode=755 tmpfs $there || return 1
-	mkdir -p $there/bin $there/lib/icepath && cp "$bin/icepath" "$bin/icepath-helper" "$bin/icepath-worker" $there/bin &&
-		cp "$build/lib/icepath/icepath-$2.so" $there/lib/icepath && $there/bin/icepath setup --caps && rm -rf /home/member/run &&
+	mkdir -p $there /home/member && chown 61001:61001 /home/member &&
+		mount -t tmpfs -o mode=755 tmpfs $there || return 1
+	mkdir -p $there/bin $there/lib/icepath &&
+		cp "$bin/icepath" "$bin/icepath-helper" "$bin/icepath-worker" $there/bin &&
+		cp "$build/lib/icepath/icepath-$2.so" $there/lib/icepath && $there/bin/icepath setup --caps &&
+		rm -rf /home/member/run &&
 		su member -c "cd && $there/bin/icepath run -q -t $2 -s 64 --patterns pingpong -d $1 -o run" &&
 		says /home/member/run/run.json '"complete": *[1-9]' && [ -z "$(find /home/member/run ! -user member)" ]
 	result=$?
@@ -150,8 +157,8 @@ run_as_member() { # SECONDS TARGET
 
 was_denied_nothing() { ! dmesg | grep 'apparmor="DENIED"' >/tmp/denied.txt || { sort -u /tmp/denied.txt; return 1; }; }
 
-# TIER: each injection but one can be made on this kernel, and is measured by at least six pairs. The matrix is on the console; its
-# verdicts aren't judged: an emulated CPU is too uneven for them (results/README.md).
+# TIER: each injection but one can be made on this kernel, and is measured by at least six pairs. The matrix is on the
+# console; its verdicts aren't judged: an emulated CPU is too uneven for them (results/README.md).
 selftest() {
 	echo +cpu >/sys/fs/cgroup/cgroup.subtree_control # for throttle
 	"$bin/icepath" selftest -q -d "${selftest_seconds:-300}" --stretch "${selftest_stretch:-3}" --tier "$1" \
@@ -161,20 +168,25 @@ selftest() {
 	sed 's/^/json: /' /tmp/matrix.json >/dev/console
 	# sk_data_ready is a tracepoint since 6.3, and without it nothing tells to which socket the bytes of a relay go.
 	case $(uname -r)-$1 in 6.1.*-tracepoint) unjudged=1 ;; *) unjudged=0 ;; esac
-	[ $result -le 1 ] && says /tmp/matrix.json '"not injected": 1,$' && says /tmp/matrix.json "\"not judged\": $unjudged$" && ! grep -q 'too few\|no pair of blocks' /tmp/matrix.txt
+	[ $result -le 1 ] && says /tmp/matrix.json '"not injected": 1,$' &&
+		says /tmp/matrix.json "\"not judged\": $unjudged$" && ! grep -q 'too few\|no pair of blocks' /tmp/matrix.txt
 }
 
 for steps; do
 	case $steps in
 	selftest-*) step "selftest, ${steps#selftest-}" selftest "${steps#selftest-}" ;;
-	without-user-namespaces) step "middleware without user namespaces" without_user_namespaces 60 zeromq/ipc,iceoryx,mqtt/qos0 ;;
+	without-user-namespaces)
+		step "middleware without user namespaces" without_user_namespaces 60 zeromq/ipc,iceoryx,mqtt/qos0
+		;;
 	doctor) step doctor doctor_can_run ;;
 	doctor-tiers) step "doctor, every tier" gtest test_end_to_end 'All/Doctor.*' ;;
 	memory) step "shared memory" gtest test_transports 'SharedMapping.*' ;;
 	conformance) conformance '*' ;;
 	conformance-*) conformance "${steps#conformance-}" ;;
 	capture-tiers) step "capture, every tier" gtest test_capture 'TiersTest.*' ;;
-	fentry | kprobe | tracepoint) step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps:All/KernelAddresses.*/$steps" ;;
+	fentry | kprobe | tracepoint)
+		step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps:All/KernelAddresses.*/$steps"
+		;;
 	every-*)
 		tier=${steps#every-}
 		for wait in block poll epoll spin; do
@@ -200,7 +212,9 @@ for steps; do
 		step "a member measures" run_as_member 6 pipe
 		;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
-	isolated-by-icepath) step "isolated by icepath" isolated_by_icepath && grep '^busy tasks' /tmp/step.log | sed 's/^/vm: /' ;;
+	isolated-by-icepath)
+		step "isolated by icepath" isolated_by_icepath && grep '^busy tasks' /tmp/step.log | sed 's/^/vm: /'
+		;;
 	changed-machine) step "the machine changes during a run" changed_machine ;;
 	noise) step "noise beside busy tasks" noise ;;
 	random-kills) step "random kills under --isolate full" random_kills ;;

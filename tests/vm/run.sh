@@ -32,7 +32,8 @@ conformance
 confined user-100-all-transports not-denied
 confined user-100-all-installed not-denied'
 	# The daemons of middleware are where an ordinary user's PATH doesn't lead.
-	seconds=1800 programs="bpftrace unshare $(PATH=$PATH:/usr/sbin command -v iox-roudi mosquitto nats-server dbus-daemon || true)"
+	seconds=1800
+	programs="bpftrace unshare $(PATH=$PATH:/usr/sbin command -v iox-roudi mosquitto nats-server dbus-daemon || true)"
 	;;
 *) echo "vm: short or full, not $length" >&2; exit 2 ;;
 esac
@@ -56,7 +57,8 @@ boots_of() {
 		# No CPU more: its ticks would take time from the two, of a host that has two as well.
 		boot "$kernel" 2 "-- selftest-$tier"
 		for form in txt json; do
-			sed -n "s/^$form: //p" "$fetched/console-$kernel-selftest-$tier.log" >"$fetched/selftest-$kernel-$tier.$form"
+			sed -n "s/^$form: //p" "$fetched/console-$kernel-selftest-$tier.log" \
+				>"$fetched/selftest-$kernel-$tier.$form"
 		done
 	done
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
@@ -68,8 +70,8 @@ boots_of() {
 	boot "$kernel" 4 "-- $isolation user-under-full not-denied"
 	return $failed
 }
-# The short version asserts no figure of time, so its machines may share the host's CPUs. Of the full one, the selftest's figures are
-# kept. Each machine is a process group, so that none outlives this script.
+# The short version asserts no figure of time, so its machines may share the host's CPUs. Of the full one, the
+# selftest's figures are kept. Each machine is a process group, so that none outlives this script.
 set -m
 trap 'for machine in $(jobs -p); do kill -- "-$machine"; done; exit 130' INT TERM
 for kernel in $kernels; do

@@ -12,24 +12,41 @@ STALL = "a CPU stood still beside one of its ends"
 
 UNSEEN = ("irq work interrupt", "NMI")
 
-HOLDS, BY_EDGE, BY_SLACK, BY_BOUNDS, UNCHECKABLE, FALSE = "holds", "by edge", "by slack", "by bounds", "uncheckable", "false"
+HOLDS, BY_EDGE, BY_SLACK, BY_BOUNDS, UNCHECKABLE, FALSE = (
+    "holds",
+    "by edge",
+    "by slack",
+    "by bounds",
+    "uncheckable",
+    "false",
+)
 HOLD = (HOLDS, BY_EDGE, BY_SLACK)
 Verdict = namedtuple("Verdict", "what why")
 
 _RUNS = USER | KERNEL | EDGE
 _STATES = {  # by layer, then part; a part without an entry has the layer's
-    "sender.user": {"": USER}, "receiver.user": {"": USER}, "relay.user": {"": USER},
-    "sender.kernel": {"": KERNEL, "notify": ASLEEP}, "receiver.kernel": {"": KERNEL}, "relay.kernel": {"": KERNEL, "notify": ASLEEP},
+    "sender.user": {"": USER},
+    "receiver.user": {"": USER},
+    "relay.user": {"": USER},
+    "sender.kernel": {"": KERNEL, "notify": ASLEEP},
+    "receiver.kernel": {"": KERNEL},
+    "relay.kernel": {"": KERNEL, "notify": ASLEEP},
     "network": {"notify": ASLEEP},
     "queue": {"busy": _RUNS, "preempted": RUNNABLE, "blocked": ASLEEP | WAKING},
     "propagation": {"": _RUNS},
-    "wakeup": {"": WAKING}, "runqueue": {"": RUNNABLE}, "preempted": {"": RUNNABLE},
-    "blocked": {"": ASLEEP | WAKING}, "interrupt": {"": _RUNS},
+    "wakeup": {"": WAKING},
+    "runqueue": {"": RUNNABLE},
+    "preempted": {"": RUNNABLE},
+    "blocked": {"": ASLEEP | WAKING},
+    "interrupt": {"": _RUNS},
 }
 
 
 def waits_for_cpu(segment):
-    return segment["layer"] in ("runqueue", "preempted") or (segment["layer"], segment["part"]) == ("queue", "preempted")
+    return segment["layer"] in ("runqueue", "preempted") or (segment["layer"], segment["part"]) == (
+        "queue",
+        "preempted",
+    )
 
 
 def label(segment):
@@ -104,7 +121,9 @@ class Checker:
         begins, ends = self._places(begin), self._places(end)
         if segment["layer"].endswith(".kernel"):
             begins += self._entry_after(segment, begin)
-        return ((first, last) for first in begins for last in ends if first < last and (first == begin) != (last == end))
+        return (
+            (first, last) for first in begins for last in ends if first < last and (first == begin) != (last == end)
+        )
 
     def _begins_a_call(self, segment):
         """Whether its thread had just entered a system call, and interrupts came before icepath saw that."""
@@ -116,9 +135,13 @@ class Checker:
             return False
         entry_ns, cpu = entries[at]
         times = self.lines.times[cpu]
-        next_ns = times[bisect.bisect_right(times, entry_ns):][:1]
+        next_ns = times[bisect.bisect_right(times, entry_ns) :][:1]
         since = list(self.lines.thread(segment["tid"]).within(entry_ns, segment["end_ns"]))
-        return bool(next_ns) and next_ns[0] - entry_ns > self.slack and all(state & (KERNEL | EDGE) for _, _, state, _ in since)
+        return (
+            bool(next_ns)
+            and next_ns[0] - entry_ns > self.slack
+            and all(state & (KERNEL | EDGE) for _, _, state, _ in since)
+        )
 
     def _vanishes(self, segment):
         """Whether its thread's state changed before the segment begins, and its CPU was stopped before icepath saw it.
@@ -128,10 +151,15 @@ class Checker:
         def changed(at_ns):
             states = [RUNNING if state & RUNNING else state for _, _, state, _ in line.within(at_ns - 1, at_ns + 1)]
             return len(states) == 2 and states[0] != states[1]
+
         return any(place <= segment["begin_ns"] and changed(place) for place in self._places(segment["end_ns"])[1:])
 
     def _holds_but_for_a_stall(self, segment):
-        return self._begins_a_call(segment) or self._vanishes(segment) or any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
+        return (
+            self._begins_a_call(segment)
+            or self._vanishes(segment)
+            or any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
+        )
 
     def _state(self, segment, begin, end):
         state = _claimed_state(segment)
@@ -147,7 +175,10 @@ class Checker:
         def nearly(value, _):
             allowed = state | (EDGE if state & _RUNS else 0)
             return True if value and not value & ~allowed else None if value & allowed else False
-        return self._by_share(begin, end, lambda a, b: _measure(line, a, b, exactly), lambda a, b: _measure(line, a, b, nearly))
+
+        return self._by_share(
+            begin, end, lambda a, b: _measure(line, a, b, exactly), lambda a, b: _measure(line, a, b, nearly)
+        )
 
     def _by_share(self, begin, end, exactly, nearly):
         needed = SHARE * (end - begin)
@@ -176,6 +207,7 @@ class Checker:
         def measured(a, b):
             sure, _ = _measure(served, a, b, lambda *_: True)
             return sure, sure
+
         return self._by_share(begin, end, measured, measured)
 
     def _cpu_of(self, segment, begin, end):
@@ -209,14 +241,21 @@ class Checker:
 
     def _further(self, segment):
         """A part that ends with an event must end with it by perf, too."""
-        if segment["part"] == "notify" and "end_bounds_ns" not in segment and not self._interrupt_begins(segment["end_ns"]):
+        if (
+            segment["part"] == "notify"
+            and "end_bounds_ns" not in segment
+            and not self._interrupt_begins(segment["end_ns"])
+        ):
             if not self._is_one_of([ns for ns, _, _ in self.lines.wakings[segment["tid"]]], segment["end_ns"]):
                 return Verdict(FALSE, "no waking of its thread as it ends")
         return None
 
     def _interrupt_begins(self, at_ns):
-        return any(abs(first - at_ns) <= self.slack for line in self.lines.outermost.values()
-                   for first, _, _, _ in line.within(at_ns - self.slack, at_ns + self.slack))
+        return any(
+            abs(first - at_ns) <= self.slack
+            for line in self.lines.outermost.values()
+            for first, _, _, _ in line.within(at_ns - self.slack, at_ns + self.slack)
+        )
 
     # Culprits
 
@@ -243,16 +282,21 @@ class Checker:
             return Verdict(BY_SLACK, "")  # its own ends may be off as well
         if sum(had[self.slack]) >= needed:
             return Verdict(UNCHECKABLE, "perf saw no event that tells")
-        if had[self.slack][0] + self._longest_gap(self._cpu_of(segment, end, end + 1), begin, end) >= needed or any(
+        if (
+            had[self.slack][0] + self._longest_gap(self._cpu_of(segment, end, end + 1), begin, end) >= needed
+            or any(
                 (self.shares(segment, first, last) or {}).get(name_of(culprit), 0) >= (last - first) / 2
-                for first, last in self._shifted(segment)) or self._vanishes(segment):
+                for first, last in self._shifted(segment)
+            )
+            or self._vanishes(segment)
+        ):
             return Verdict(UNCHECKABLE, STALL)
         return Verdict(FALSE, f"{name_of(culprit)} had {had[0][0]} of {end - begin} ns")
 
     def _longest_gap(self, cpu, begin, end):
         """The longest gap between a CPU's events. If it stood still there, either neighbour may claim the gap."""
         times = self.lines.times[cpu]
-        inside = times[bisect.bisect_right(times, begin):bisect.bisect_left(times, end)]
+        inside = times[bisect.bisect_right(times, begin) : bisect.bisect_left(times, end)]
         longest = max((b - a for a, b in zip([begin, *inside], [*inside, end])), default=0)
         return longest if longest < LONGEST_STALL_NS and inside else 0
 
@@ -278,7 +322,7 @@ class Checker:
         shares = {}
         at = begin
         moves = self.lines.moves[segment["tid"]]
-        for moved, left, _ in moves[bisect.bisect_right(moves, (begin, MAX_CPU, 0)):]:
+        for moved, left, _ in moves[bisect.bisect_right(moves, (begin, MAX_CPU, 0)) :]:
             if moved >= end:
                 break
             self._add_shares(left, at, moved, shares)

@@ -5,7 +5,9 @@ from collections import defaultdict
 
 from .timelines import RUNNABLE, RUNNING
 
-_ROW = re.compile(r"\s*(\d+)\.(\d{6}) \[(\d+)\]\s+.*?(?:\[(\d+)(?:/\d+)?\])?\s+(\d+\.\d+)\s+(\d+\.\d+)\s+(\d+\.\d+)\s*$")
+_ROW = re.compile(
+    r"\s*(\d+)\.(\d{6}) \[(\d+)\]\s+.*?(?:\[(\d+)(?:/\d+)?\])?\s+(\d+\.\d+)\s+(\d+\.\d+)\s+(\d+\.\d+)\s*$"
+)
 SHARE = 0.01
 EDGE_NS = 20000  # for runs at the ends of the block, and for timehist's rounding
 
@@ -25,7 +27,15 @@ def split(line, begin, end):
     """[running, waiting for a CPU, asleep, possibly several of these] of [begin, end), in nanoseconds."""
     sums = [0, 0, 0, 0]
     for first, last, state, _ in line.within(begin, end):
-        kind = 0 if state and not state & ~RUNNING else 1 if state == RUNNABLE else 2 if not state & (RUNNING | RUNNABLE) else 3
+        kind = (
+            0
+            if state and not state & ~RUNNING
+            else 1
+            if state == RUNNABLE
+            else 2
+            if not state & (RUNNING | RUNNABLE)
+            else 3
+        )
         sums[kind] += last - first
     return sums
 
@@ -36,16 +46,22 @@ def check(timelines, block, runs, tally):
         whole = block["end_ns"] - block["begin_ns"]
         if sum(sums) != whole:
             tally.conservation["differs"] += 1
-            tally.why[f"conservation: run + runnable + asleep of thread {worker['tid']} is {sum(sums)} of {whole} ns"] += 1
+            tally.why[
+                f"conservation: run + runnable + asleep of thread {worker['tid']} is {sum(sums)} of {whole} ns"
+            ] += 1
             continue
         tally.conservation["adds up"] += 1
         if runs is None or sums[3]:
             tally.conservation["not compared with perf sched timehist"] += 1
             continue
-        theirs = sum(max(0, min(end, block["end_ns"]) - max(end - ran, block["begin_ns"])) for end, ran in runs[worker["tid"]])
+        theirs = sum(
+            max(0, min(end, block["end_ns"]) - max(end - ran, block["begin_ns"])) for end, ran in runs[worker["tid"]]
+        )
         rounded = 1000 * sum(block["begin_ns"] <= end <= block["end_ns"] for end, _ in runs[worker["tid"]])
         if abs(theirs - sums[0]) <= SHARE * whole + EDGE_NS + rounded:
             tally.conservation["as perf sched timehist"] += 1
         else:
             tally.conservation["differs"] += 1
-            tally.why[f"conservation: thread {worker['tid']} in block {block['block']} ran {sums[0]} ns, by timehist {theirs}"] += 1
+            tally.why[
+                f"conservation: thread {worker['tid']} in block {block['block']} ran {sums[0]} ns, by timehist {theirs}"
+            ] += 1

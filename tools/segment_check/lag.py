@@ -38,7 +38,11 @@ class Lag:
         for path in paths:
             self._learn_path(path, interrupts, wakings, samples)
             for before, segment in zip(path["segments"], path["segments"][1:]):
-                if segment["layer"].endswith(".kernel") and before["layer"].endswith(".user") and before["tid"] == segment["tid"]:
+                if (
+                    segment["layer"].endswith(".kernel")
+                    and before["layer"].endswith(".user")
+                    and before["tid"] == segment["tid"]
+                ):
                     call_samples += self._nearest(segment["begin_ns"], calls[segment["tid"]])
         self._samples = samples if len(samples) >= ENOUGH else (self._samples + samples)[-ENOUGH:]
         if len(call_samples) < FEW_CALLS:
@@ -54,11 +58,13 @@ class Lag:
             if segment["layer"] == "interrupt":
                 samples += self._nearest(segment["begin_ns"], interrupts)
             elif segment["layer"] == "wakeup" and before and before["layer"] != "wakeup":
-                samples += self._nearest(segment["begin_ns"], wakings[segment["tid"]])  # its later parts begin elsewhere
+                samples += self._nearest(
+                    segment["begin_ns"], wakings[segment["tid"]]
+                )  # its later parts begin elsewhere
             before = segment
 
     @staticmethod
     def _nearest(at_ns, events):
         at = bisect.bisect_left(events, at_ns)
-        near = [at_ns - ns for ns in events[max(at - 1, 0):at + 1] if abs(at_ns - ns) < FURTHEST_NS]
+        near = [at_ns - ns for ns in events[max(at - 1, 0) : at + 1] if abs(at_ns - ns) < FURTHEST_NS]
         return [min(near, key=abs)] if near else []

@@ -21,8 +21,13 @@ _MOVE = re.compile(r".* pid=(\d+) prio=-?\d+ orig_cpu=(\d+) dest_cpu=(\d+)")
 _PID = re.compile(r".* pid=(\d+) prio=")
 _SOFTIRQ = re.compile(r"vec=\d+ \[action=(\w+)\]")
 _IRQ = re.compile(r"irq=(\d+)")
-_VECTORS = {"local_timer": "timer interrupt", "reschedule": "reschedule interrupt", "irq_work": "irq work interrupt",
-            "call_function": "function call interrupt", "call_function_single": "function call interrupt"}
+_VECTORS = {
+    "local_timer": "timer interrupt",
+    "reschedule": "reschedule interrupt",
+    "irq_work": "irq work interrupt",
+    "call_function": "function call interrupt",
+    "call_function_single": "function call interrupt",
+}
 
 
 class Intervals:
@@ -150,7 +155,9 @@ class Timelines:
         thread = self._threads[tid]
         state = thread.state
         if not state & RUNNING and state != ANY:
-            woken = WAKING | RUNNABLE if state & WAKING else RUNNABLE if state & RUNNABLE else ASLEEP | WAKING | RUNNABLE
+            woken = (
+                WAKING | RUNNABLE if state & WAKING else RUNNABLE if state & RUNNABLE else ASLEEP | WAKING | RUNNABLE
+            )
             thread.state = woken
             if last > thread.since:
                 thread.until(last, woken | RUNNING)
@@ -247,7 +254,7 @@ class Timelines:
             thread.at_door_until = end + EDGE_NS
 
     def _interrupt_begins(self, event):
-        name = event.name[:-len("_entry")]
+        name = event.name[: -len("_entry")]
         if name == "softirq":
             called = _SOFTIRQ.match(event.text).group(1) + " softirq"
         elif name == "irq_handler":

@@ -10,11 +10,13 @@ Event = namedtuple("Event", "ns cpu tid name text")
 EVENTS = (
     "sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task,"
     "irq:irq_handler_entry,irq:irq_handler_exit,irq:softirq_entry,irq:softirq_exit,"
-    "irq_vectors:local_timer_entry,irq_vectors:local_timer_exit,irq_vectors:reschedule_entry,irq_vectors:reschedule_exit,"
+    "irq_vectors:local_timer_entry,irq_vectors:local_timer_exit,"
+    "irq_vectors:reschedule_entry,irq_vectors:reschedule_exit,"
     "irq_vectors:call_function_entry,irq_vectors:call_function_exit,"
     "irq_vectors:call_function_single_entry,irq_vectors:call_function_single_exit,"
     # perf must not sample irq_work_exit: its own buffers wake their reader by irq_work.
-    "irq_vectors:irq_work_entry,net:net_dev_queue,sock:sk_data_ready")
+    "irq_vectors:irq_work_entry,net:net_dev_queue,sock:sk_data_ready"
+)
 # Most of these would be perf's own writes.
 SYSCALLS = "raw_syscalls:sys_enter,raw_syscalls:sys_exit"
 

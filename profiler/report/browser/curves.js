@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Percentiles of a group's cells as curves: the share of slower messages shrinks tenfold with each mark of the x axis, and y is
-// logarithmic, so that the tail doesn't hide what is usual.
+// Percentiles of a group's cells as curves: the share of slower messages shrinks tenfold with each mark of the x axis,
+// and y is logarithmic, so that the tail doesn't hide what is usual.
 import { extent } from "d3-array";
 import { scaleLog } from "d3-scale";
 import { select } from "d3-selection";
@@ -10,7 +10,8 @@ const kHeight = 260, kTop = 10, kBottom = 24, kLeft = 60, kRight = 170;
 const kColours = ["#2f6fb5", "#d4542c", "#3d9a50", "#8a5fbf", "#b8860b", "#c2356b", "#2a9d8f", "#7f7f7f"];
 const kLineHeight = 14;
 
-// `curves` has the title of a cell, its name in the group, and a [value, low, high] in ns, or null, for each of `names`.
+// `curves` has the title of a cell, its name in the group, and a [value, low, high] in ns, or null, for each of
+// `names`.
 export function drawCurves(svg, names, curves) {
 	const width = svg.clientWidth;
 	const points = curves.map(({ values }) => values.map((value, at) => ({ at, value })).filter(({ value }) => value));
@@ -38,10 +39,12 @@ export function drawCurves(svg, names, curves) {
 		const group = root.append("g").attr("class", "curve").attr("data-cell", curve.cell)
 			.attr("style", `--curve:${kColours[number % kColours.length]}`);
 		group.append("title").text(curve.title);
-		group.append("path").attr("d", `M${points[number].map(({ at, value }) => `${x(at)} ${y(value[0])}`).join("L")}`);
+		group.append("path")
+			.attr("d", `M${points[number].map(({ at, value }) => `${x(at)} ${y(value[0])}`).join("L")}`);
 		for (const { at, value } of points[number]) {
 			const mark = group.append("g").attr("class", "point").attr("data-ns", value[0]);
-			mark.append("title").text(`${curve.title}, ${names[at]}: ${duration(value[0])}, between ${duration(value[1])} and ${duration(value[2])}`);
+			mark.append("title").text(`${curve.title}, ${names[at]}: ${duration(value[0])}, ` +
+				`between ${duration(value[1])} and ${duration(value[2])}`);
 			mark.append("path").attr("class", "thin").attr("d", `M${x(at)} ${y(Math.max(value[1], 1))}V${y(value[2])}`);
 			mark.append("circle").attr("cx", x(at)).attr("cy", y(value[0])).attr("r", 3);
 		}

@@ -54,8 +54,8 @@ export function flameGraph(group, data, { tell, changed }) {
 		const way = node.ancestors().reverse().slice(1).map((one) => one.data.name).join(" → ");
 		const cell = cellOf(node);
 		if (data.other === null)
-			return `${way}: ${duration(node.mean)} of a message, ${percent(cell.mean > 0 ? node.mean / cell.mean : 0)} ` +
-				`of its ${duration(cell.mean)}`;
+			return `${way}: ${duration(node.mean)} of a message, ` +
+				`${percent(cell.mean > 0 ? node.mean / cell.mean : 0)} of its ${duration(cell.mean)}`;
 		const change = node.mean - node.other;
 		return `${way}: ${change > 0 ? "+" : ""}${duration(change)} a message: ${duration(node.mean)}, and ` +
 			`${duration(node.other)} in ${data.other}`;
@@ -77,7 +77,8 @@ export function flameGraph(group, data, { tell, changed }) {
 		const marks = select(group).selectAll("g.tick").data(values).join("g").attr("class", "tick axis")
 			.attr("transform", (value) => `translate(${(value / us) * width},0)`);
 		marks.selectAll("path").data([0]).join("path").attr("d", `M0 ${kAxis - 6}v5`);
-		marks.selectAll("text").data((value) => [value]).join("text").attr("text-anchor", (value) => (value === 0 ? "start" : "middle"))
+		marks.selectAll("text").data((value) => [value]).join("text")
+			.attr("text-anchor", (value) => (value === 0 ? "start" : "middle"))
 			.attr("y", kAxis - 9).text((value) => `${value} µs`);
 	}
 
@@ -105,7 +106,8 @@ export function flameGraph(group, data, { tell, changed }) {
 			.attr("width", (node) => Math.max(0.1, right(node) - left(node) - 0.5))
 			.attr("fill-opacity", (node) =>
 				data.other === null ? null : mostChange > 0 ? Math.abs(node.mean - node.other) / mostChange : 0);
-		frames.select("text").attr("x", 3).attr("y", 14).text((node) => fitted(node.data.name, right(node) - left(node)));
+		frames.select("text").attr("x", 3).attr("y", 14)
+			.text((node) => fitted(node.data.name, right(node) - left(node)));
 	}
 
 	function zoom(place) {
@@ -118,7 +120,8 @@ export function flameGraph(group, data, { tell, changed }) {
 	function search(text) {
 		wanted = text.toLowerCase();
 		draw();
-		const found = (node) => (isFound(node) ? node.mean : (node.children || []).reduce((all, one) => all + found(one), 0));
+		const found = (node) =>
+			(isFound(node) ? node.mean : (node.children || []).reduce((all, one) => all + found(one), 0));
 		return { ns: found(focus), share: focus.mean > 0 ? found(focus) / focus.mean : 0 };
 	}
 
@@ -128,8 +131,8 @@ export function flameGraph(group, data, { tell, changed }) {
 		draw();
 	}
 
-	// Arrows go along the frames, Enter zooms to the one that they are at, Escape zooms out. Returns whether the key was
-	// one of these.
+	// Arrows go along the frames, Enter zooms to the one that they are at, Escape zooms out. Returns whether the key
+	// was one of these.
 	function key(name) {
 		const from = cursor || focus.children && focus.children[0];
 		const siblings = from && from.parent ? from.parent.children : [];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latencies over the time of the run, a strip for each cell: what drifts, and which states the machine changes between. A
-// range of time can be chosen, to compare it with the rest.
+// Latencies over the time of the run, a strip for each cell: what drifts, and which states the machine changes between.
+// A range of time can be chosen, to compare it with the rest.
 import { max, min, sum } from "d3-array";
 import { brushX } from "d3-brush";
 import { scaleLinear, scaleLog } from "d3-scale";
@@ -40,14 +40,15 @@ function drawStrip(strip, shown, edges, x, y, title) {
 			column.append("rect").attr("x", x(begin)).attr("width", Math.max(0.8, x(end) - x(begin) - 0.4))
 				.attr("y", top).attr("height", Math.max(0.8, y(edges[first + at]) - top))
 				.attr("fill-opacity", 0.12 + 0.88 * Math.sqrt(count / most)).append("title")
-				.text(`${title}, from ${seconds(begin)}, ${blocks} block${blocks === 1 ? "" : "s"}: ${percent(count / all)} of the ` +
-					`messages took ${duration(edges[first + at])} to ${duration(edges[first + at + 1])}`);
+				.text(`${title}, from ${seconds(begin)}, ${blocks} block${blocks === 1 ? "" : "s"}: ` +
+					`${percent(count / all)} of the messages took ${duration(edges[first + at])} to ` +
+					`${duration(edges[first + at + 1])}`);
 		});
 	}
 }
 
-// Draws into `svg` the strips of `cells`: [{cell, name, title}]. `range`: [from, to] in seconds, or null. `changed(range)` is
-// called when the reader chooses one.
+// Draws into `svg` the strips of `cells`: [{cell, name, title}]. `range`: [from, to] in seconds, or null.
+// `changed(range)` is called when the reader chooses one.
 export function drawHeatMaps(svg, { edges, cells: all }, cells, range, changed) {
 	const shown = cells.map((one) => ({ ...one, its: columns(all[one.cell]) })).filter(({ its }) => its.length > 0);
 	const width = svg.clientWidth, height = kTop + shown.length * (kStrip + kGap) + kBottom;
@@ -57,13 +58,16 @@ export function drawHeatMaps(svg, { edges, cells: all }, cells, range, changed) 
 	const x = scaleLinear().domain([0, last || 1]).range([kLeft, width - kRight]);
 	shown.forEach(({ cell, name, title, its }, number) => {
 		const top = kTop + number * (kStrip + kGap);
-		const low = edges[min(its, ({ first }) => first)], high = edges[max(its, ({ first, counts }) => first + counts.length)];
+		const low = edges[min(its, ({ first }) => first)];
+		const high = edges[max(its, ({ first, counts }) => first + counts.length)];
 		const y = scaleLog().domain([low, high]).range([top + kStrip, top]);
 		const strip = root.append("g").attr("class", "strip").attr("data-cell", cell);
-		strip.append("rect").attr("class", "back").attr("x", kLeft).attr("y", top).attr("width", width - kLeft - kRight).attr("height", kStrip);
+		strip.append("rect").attr("class", "back").attr("x", kLeft).attr("y", top)
+			.attr("width", width - kLeft - kRight).attr("height", kStrip);
 		strip.append("text").attr("x", 0).attr("y", top + 14).text(name.length > 18 ? `${name.slice(0, 17)}…` : name);
 		for (const [ns, at] of [[high, top + 10], [low, top + kStrip - 1]])
-			strip.append("text").attr("class", "axis").attr("x", kLeft - 6).attr("y", at).attr("text-anchor", "end").text(duration(ns));
+			strip.append("text").attr("class", "axis").attr("x", kLeft - 6).attr("y", at)
+				.attr("text-anchor", "end").text(duration(ns));
 		drawStrip(strip, its, edges, x, y, title);
 	});
 	const axis = root.append("g").attr("class", "axis");

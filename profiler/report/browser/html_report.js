@@ -52,8 +52,10 @@ function drawRange(cells, range) {
 	const figure = (ns) => (ns === null ? "–" : duration(ns));
 	select(rangeTable).select("caption")
 		.text(`From ${seconds(range[0])} to ${seconds(range[1])}, and in the rest of the run, within 6 %`);
-	const rows = select(rangeTable).select("tbody").selectAll("tr").data(compared(data.over_time, cells, range)).join("tr");
-	rows.selectAll("td").data(({ name, within, without }) => [name, within[0], without[0], within[1], without[1]]).join("td")
+	const rows = select(rangeTable).select("tbody").selectAll("tr")
+		.data(compared(data.over_time, cells, range)).join("tr");
+	rows.selectAll("td")
+		.data(({ name, within, without }) => [name, within[0], without[0], within[1], without[1]]).join("td")
 		.text((value) => (typeof value === "string" ? value : figure(value)));
 }
 
@@ -143,7 +145,10 @@ selectAll(".legend button").on("click", function () {
 	isolate(chosen().kind === this.dataset.kind ? "" : this.dataset.kind);
 });
 box.addEventListener("input", find);
-groupBox.addEventListener("change", () => { choose({ group: groupBox.value === "0" ? "" : groupBox.value }); drawGroup(); });
+groupBox.addEventListener("change", () => {
+	choose({ group: groupBox.value === "0" ? "" : groupBox.value });
+	drawGroup();
+});
 messages.addEventListener("change", () => {
 	choose({ messages: messages.value === "all" ? "" : messages.value, zoom: "" });
 	show();

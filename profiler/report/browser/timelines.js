@@ -7,13 +7,15 @@ const kLeft = 190, kRight = 10, kTitle = 24, kLane = 20, kGap = 12;
 
 // The message as objects.
 function read({ texts }, message) {
-	return message.steps.map(([kind, from, ns, thread, layer, known, bound, culprit]) =>
-		({ kind, from, ns, bound, thread: texts[thread], layer: texts[layer], known: texts[known], culprit: texts[culprit] }));
+	return message.steps.map(([kind, from, ns, thread, layer, known, bound, culprit]) => ({
+		kind, from, ns, bound,
+		thread: texts[thread], layer: texts[layer], known: texts[known], culprit: texts[culprit],
+	}));
 }
 
 function told({ layer, ns, known, bound, culprit }, whole) {
-	return `${layer}: ${duration(ns)}, ${percent(ns / whole)}, ${known}${bound > 0 ? ` within ${duration(bound)}` : ""}` +
-		`${culprit ? `, ${culprit}` : ""}`;
+	return `${layer}: ${duration(ns)}, ${percent(ns / whole)}, ${known}` +
+		`${bound > 0 ? ` within ${duration(bound)}` : ""}${culprit ? `, ${culprit}` : ""}`;
 }
 
 function drawMessage(root, message, steps, top, width) {
@@ -32,8 +34,12 @@ function drawMessage(root, message, steps, top, width) {
 	let before = null;
 	for (const step of steps) {
 		if (before && before.thread !== step.thread)
-			group.append("path").attr("class", "passed").attr("d", `M${x(step.from)} ${y(before.thread) + kLane / 2}V${y(step.thread) + kLane / 2}`);
-		const shape = { x: x(step.from), width: Math.max(0.6, x(step.from + step.ns) - x(step.from)), y: y(step.thread) + 2, height: kLane - 4 };
+			group.append("path").attr("class", "passed")
+				.attr("d", `M${x(step.from)} ${y(before.thread) + kLane / 2}V${y(step.thread) + kLane / 2}`);
+		const shape = {
+			x: x(step.from), width: Math.max(0.6, x(step.from + step.ns) - x(step.from)),
+			y: y(step.thread) + 2, height: kLane - 4,
+		};
 		const piece = group.append("g").attr("class", `step kind-${step.kind}`).attr("data-step", step.ns);
 		piece.append("title").text(told(step, message.ns));
 		for (const pattern of step.known.startsWith("inferred") ? ["", "hatched"] : [""]) {
