@@ -23,8 +23,14 @@ def line(at, cpu, tid, event, text):
 
 
 def switch(at, cpu, out, state, into):
-    return line(at, cpu, out, "sched:sched_switch", f"prev_comm={NAMES[out]} prev_pid={out} prev_prio=120 prev_state={state} ==> "
-                f"next_comm={NAMES[into]} next_pid={into} next_prio=120")
+    return line(
+        at,
+        cpu,
+        out,
+        "sched:sched_switch",
+        f"prev_comm={NAMES[out]} prev_pid={out} prev_prio=120 prev_state={state} ==> "
+        f"next_comm={NAMES[into]} next_pid={into} next_prio=120",
+    )
 
 
 def recording(with_receivers_switch_in=True, more=(), moved=None):
@@ -36,7 +42,8 @@ def recording(with_receivers_switch_in=True, more=(), moved=None):
         t = START + i * PERIOD
         lines += [
             line(t - 50_000, 1, RECEIVER, "raw_syscalls:sys_enter", "NR 45 (7, 7f7ba0e2c000, 40, 0, 0, 0)"),
-            switch(t - 40_000, 1, RECEIVER, "S", 0), switch(t - 20_000, 1, 0, "R", HOG),
+            switch(t - 40_000, 1, RECEIVER, "S", 0),
+            switch(t - 20_000, 1, 0, "R", HOG),
             line(t + 10_000, 0, SENDER, "raw_syscalls:sys_enter", "NR 44 (7, 7f7ba0e2d000, 40, 4000, 0, 0)"),
             line(t + 20_000, 0, SENDER, "sched:sched_waking", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001"),
             line(t + 30_000, 0, SENDER, "sched:sched_wakeup", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001"),
@@ -47,10 +54,13 @@ def recording(with_receivers_switch_in=True, more=(), moved=None):
         at = 0 if i == moved else 1
         if i == moved:
             move = f"comm=receiver pid={RECEIVER} prio=120 "
-            lines += [line(t + 58_000, 0, SENDER, "sched:sched_migrate_task", move + "orig_cpu=1 dest_cpu=0"),
-                      switch(t + 60_000, 0, SENDER, "R", RECEIVER), switch(t + 120_000, 0, RECEIVER, "R", SENDER),
-                      line(t + 121_000, 1, HOG, "sched:sched_migrate_task", move + "orig_cpu=0 dest_cpu=1"),
-                      switch(t + 125_000, 1, HOG, "R", RECEIVER)]
+            lines += [
+                line(t + 58_000, 0, SENDER, "sched:sched_migrate_task", move + "orig_cpu=1 dest_cpu=0"),
+                switch(t + 60_000, 0, SENDER, "R", RECEIVER),
+                switch(t + 120_000, 0, RECEIVER, "R", SENDER),
+                line(t + 121_000, 1, HOG, "sched:sched_migrate_task", move + "orig_cpu=0 dest_cpu=1"),
+                switch(t + 125_000, 1, HOG, "R", RECEIVER),
+            ]
         elif with_receivers_switch_in:
             lines.append(switch(t + 60_000, 1, HOG, "R", RECEIVER))
         lines += [
@@ -67,22 +77,48 @@ def true_path(i):
 
     def until(ns, layer, part="", tid=RECEIVER, **more):
         nonlocal at
-        segments.append({"layer": layer, "part": part, "hop": int(tid == RECEIVER), "role": "", "tid": tid, "thread": NAMES[tid],
-                         "begin_ns": at, "end_ns": zero + ns, "known": "exact", **more})
+        segments.append(
+            {
+                "layer": layer,
+                "part": part,
+                "hop": int(tid == RECEIVER),
+                "role": "",
+                "tid": tid,
+                "thread": NAMES[tid],
+                "begin_ns": at,
+                "end_ns": zero + ns,
+                "known": "exact",
+                **more,
+            }
+        )
         at = zero + ns
+
     hog = {"kind": "task", "id": HOG, "name": "hog"}
     until(10_000, "sender.user", tid=SENDER)
     until(18_000, "sender.kernel", tid=SENDER)
     until(20_000, "sender.kernel", "notify")
     until(30_000, "wakeup")
-    until(60_000, "runqueue", culprit=hog, shares=[dict(hog, ns=28_000),
-                                                   {"kind": "interrupt", "id": 236, "name": "timer interrupt", "ns": 2_000}])
+    until(
+        60_000,
+        "runqueue",
+        culprit=hog,
+        shares=[dict(hog, ns=28_000), {"kind": "interrupt", "id": 236, "name": "timer interrupt", "ns": 2_000}],
+    )
     until(70_000, "receiver.kernel")
     until(80_000, "interrupt", culprit={"kind": "interrupt", "id": 9, "name": "RCU softirq"})
     until(100_000, "receiver.kernel")
     until(110_000, "receiver.user")
-    return {"type": "path", "block": 0, "flow": 0, "seq": i, "back": False, "send_ns": zero, "recv_ns": at, "reason": "complete",
-            "segments": segments}
+    return {
+        "type": "path",
+        "block": 0,
+        "flow": 0,
+        "seq": i,
+        "back": False,
+        "send_ns": zero,
+        "recv_ns": at,
+        "reason": "complete",
+        "segments": segments,
+    }
 
 
 class SegmentCheck(unittest.TestCase):
@@ -90,10 +126,20 @@ class SegmentCheck(unittest.TestCase):
         return self.check_each(lambda i, segments: lie(segments) if i == MESSAGES // 2 else None, **how)
 
     def check_each(self, lie, **how):
-        block = {"type": "block", "block": 0, "cell": 0, "title": "by hand", "target": "by hand", "round": 0,
-                 "begin_ns": START - PERIOD // 2, "end_ns": START + MESSAGES * PERIOD - PERIOD // 2,
-                 "workers": [{"side": 0, "role": "sender", "tid": SENDER, "name": "sender", "cpu": 0},
-                             {"side": 1, "role": "receiver", "tid": RECEIVER, "name": "receiver", "cpu": 1}]}
+        block = {
+            "type": "block",
+            "block": 0,
+            "cell": 0,
+            "title": "by hand",
+            "target": "by hand",
+            "round": 0,
+            "begin_ns": START - PERIOD // 2,
+            "end_ns": START + MESSAGES * PERIOD - PERIOD // 2,
+            "workers": [
+                {"side": 0, "role": "sender", "tid": SENDER, "name": "sender", "cpu": 0},
+                {"side": 1, "role": "receiver", "tid": RECEIVER, "name": "receiver", "cpu": 1},
+            ],
+        }
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
             file.write(json.dumps(block, separators=(",", ":")) + "\n")
             for i in range(MESSAGES):
@@ -114,8 +160,10 @@ class SegmentCheck(unittest.TestCase):
         self.assertEqual(result["segments"].get("uncheckable", 0), 0)
         self.assertEqual(result["culprits"], {"holds": MESSAGES})
         self.assertEqual(result["conservation"]["adds up"], 2)
-        self.assertEqual({(row["who"], row["agrees"]) for row in result["culprit_sums"]},
-                         {(f"task {HOG}", "yes"), ("timer interrupt", "yes")})
+        self.assertEqual(
+            {(row["who"], row["agrees"]) for row in result["culprit_sums"]},
+            {(f"task {HOG}", "yes"), ("timer interrupt", "yes")},
+        )
 
     def test_a_wrong_layer_is_found(self):
         for wrong in ("wakeup", "receiver.kernel", "blocked", "receiver.user", "propagation"):
@@ -138,6 +186,7 @@ class SegmentCheck(unittest.TestCase):
             if i < count:
                 segments["sender.user0"]["end_ns"] -= 9_000
                 segments["sender.kernel1"]["begin_ns"] -= 9_000
+
         return lie
 
     def test_a_stall_of_the_host_excuses_few_segments(self):
@@ -153,7 +202,9 @@ class SegmentCheck(unittest.TestCase):
             def lie(segments):
                 zero = segments["sender.user0"]["begin_ns"]
                 segments["runqueue4"].update(begin_ns=zero + begin_ns, end_ns=zero + end_ns)
+
             return self.check(lie)
+
         in_the_stall, after_it = late(62_000, 69_000), late(82_000, 99_000)
         self.assertEqual(self.false(in_the_stall), [])
         self.assertEqual(in_the_stall["layers"]["runqueue"]["uncheckable"], 1)
@@ -164,37 +215,66 @@ class SegmentCheck(unittest.TestCase):
     def test_how_far_perf_is_before_is_learnt_for_each_block(self):
         learnt = lag.Lag()
         for ns, messages in ((500, 200), (1700, 200), (900, 10)):
-            events = [trace.Event(i * PERIOD + near, 0, SENDER, "sched_waking", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001")
-                      for i in range(messages) for near in (0, 5000)]
-            path = [{"send_ns": 0, "segments": [{"layer": layer, "part": part, "tid": RECEIVER, "begin_ns": i * PERIOD + begin}
-                                                for layer, part, begin in (("network", "notify", -1000), ("wakeup", "idle_exit", ns),
-                                                                           ("wakeup", "", 2900))]}
-                    for i in range(messages)]
+            events = [
+                trace.Event(
+                    i * PERIOD + near,
+                    0,
+                    SENDER,
+                    "sched_waking",
+                    f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001",
+                )
+                for i in range(messages)
+                for near in (0, 5000)
+            ]
+            path = [
+                {
+                    "send_ns": 0,
+                    "segments": [
+                        {"layer": layer, "part": part, "tid": RECEIVER, "begin_ns": i * PERIOD + begin}
+                        for layer, part, begin in (
+                            ("network", "notify", -1000),
+                            ("wakeup", "idle_exit", ns),
+                            ("wakeup", "", 2900),
+                        )
+                    ],
+                }
+                for i in range(messages)
+            ]
             learnt.learn(events, "a cell", path)
         self.assertEqual(learnt.by_block, [500, 1700, 1700])
 
     def test_a_wrong_waker_is_found(self):
         def blocked_by(culprit):
             return self.check(lambda segments: segments["wakeup3"].update(layer="blocked", culprit=culprit))
+
         self.assertEqual(self.false(blocked_by({"kind": "task", "id": SENDER, "name": "sender"})), [])
-        for wrong in ({"kind": "task", "id": HOG, "name": "hog"}, {"kind": "interrupt", "id": 1, "name": "TIMER softirq"}):
+        for wrong in (
+            {"kind": "task", "id": HOG, "name": "hog"},
+            {"kind": "interrupt", "id": 1, "name": "TIMER softirq"},
+        ):
             self.assertEqual(self.false(blocked_by(wrong)), [("culprit", "blocked")])
 
     def test_a_boundary_that_is_ten_microseconds_off_is_found(self):
         def lie(segments):
             segments["wakeup3"]["end_ns"] += 10_000
             segments["runqueue4"]["begin_ns"] += 10_000
+
         self.assertEqual(self.false(self.check(lie)), [("segment", "wakeup")])
 
     def test_a_waking_that_never_was_is_found(self):
         def lie(segments):
             segments["sender.kernel/notify2"]["end_ns"] -= 1_500
             segments["wakeup3"]["begin_ns"] -= 1_500
+
         self.assertIn(("segment", "sender.kernel/notify"), self.false(self.check(lie)))
 
     def test_a_wrong_culprit_is_found(self):
         timer = {"kind": "interrupt", "id": 236, "name": "timer interrupt"}
-        for wrong in ({"kind": "task", "id": SENDER, "name": "sender"}, timer, {"kind": "idle_cpu", "id": 0, "name": "idle CPU"}):
+        for wrong in (
+            {"kind": "task", "id": SENDER, "name": "sender"},
+            timer,
+            {"kind": "idle_cpu", "id": 0, "name": "idle CPU"},
+        ):
             result = self.check(lambda segments: segments["runqueue4"].update(culprit=wrong))
             self.assertEqual(result["culprits"]["false"], 1, wrong)
             self.assertFalse(result["good"])
@@ -217,11 +297,17 @@ class SegmentCheck(unittest.TestCase):
         def shares(_, segments):
             hog, timer = segments["runqueue4"]["shares"]
             segments["runqueue4"]["shares"] = [dict(hog, ns=25_000), timer, dict(softirq, ns=3_000)]
-        more = [line(START + i * PERIOD + at, 1, HOG, f"irq:softirq_{what}", "vec=9 [action=RCU]")
-                for i in range(MESSAGES) for at, what in ((33_000, "entry"), (38_000, "exit"))]
+
+        more = [
+            line(START + i * PERIOD + at, 1, HOG, f"irq:softirq_{what}", "vec=9 [action=RCU]")
+            for i in range(MESSAGES)
+            for at, what in ((33_000, "entry"), (38_000, "exit"))
+        ]
         result = self.check_each(shares, more=more)
-        self.assertEqual({(row["who"], row["agrees"]) for row in result["culprit_sums"]},
-                         {(f"task {HOG}", "yes"), ("timer interrupt", "yes"), ("RCU softirq", "yes")})
+        self.assertEqual(
+            {(row["who"], row["agrees"]) for row in result["culprit_sums"]},
+            {(f"task {HOG}", "yes"), ("timer interrupt", "yes"), ("RCU softirq", "yes")},
+        )
 
     def test_an_interrupt_whose_end_was_hidden_is_over_with_the_next_switch(self):
         unended = line(START + 3 * PERIOD - 30_000, 1, 0, "irq:softirq_entry", "vec=9 [action=RCU]")
@@ -230,24 +316,40 @@ class SegmentCheck(unittest.TestCase):
         self.assertEqual(result["culprits"], {"holds": MESSAGES})
         self.assertNotIn("RCU softirq", {row["who"] for row in result["culprit_sums"]})
 
-    def test_who_is_not_known_is_no_claim(self):
-        def nobody(_, segments):
-            segments["runqueue4"]["shares"] = [{"kind": "unknown", "id": 0, "name": "unknown", "ns": 30_000}]
-        rows = {row["who"]: row["agrees"] for row in self.check_each(nobody)["culprit_sums"]}
-        self.assertEqual((rows["?"], rows[f"task {HOG}"]), ("no claim", "no"))
+    def test_time_without_a_culprit_is_found_where_perf_knows_it(self):
+        def nobody_for(ns):
+            def change(_, segments):
+                known = {"kind": "task", "id": HOG, "name": "hog", "ns": 30_000 - ns}
+                segments["runqueue4"]["shares"] = [known, {"kind": "unknown", "id": 0, "name": "unknown", "ns": ns}]
+
+            return self.check_each(change)
+
+        result = nobody_for(400)
+        self.assertEqual({row["who"]: row["agrees"] for row in result["culprit_sums"]}["?"], "no")
+        self.assertFalse(result["good"])
+        self.assertNotIn("?", {row["who"] for row in nobody_for(200)["culprit_sums"]})
 
     def test_shares_that_add_up_to_something_else_are_found(self):
         def lie(segments):
-            segments["runqueue4"]["shares"] = [{"kind": "interrupt", "id": 236, "name": "timer interrupt", "ns": 90_000}]
+            segments["runqueue4"]["shares"] = [
+                {"kind": "interrupt", "id": 236, "name": "timer interrupt", "ns": 90_000}
+            ]
+
         result = self.check(lie)
         self.assertIn("no", {row["agrees"] for row in result["culprit_sums"]})
         self.assertFalse(result["good"])
 
     def test_bounds_excuse_only_what_lies_within_them(self):
         def lie(segments):
-            segments["wakeup3"].update(end_ns=segments["wakeup3"]["end_ns"] + 10_000, known="inferred",
-                                       end_bounds_ns=[segments["wakeup3"]["begin_ns"] + 9_000, segments["wakeup3"]["end_ns"] + 10_000])
-            segments["runqueue4"].update(begin_ns=segments["wakeup3"]["end_ns"], begin_bounds_ns=segments["wakeup3"]["end_bounds_ns"])
+            segments["wakeup3"].update(
+                end_ns=segments["wakeup3"]["end_ns"] + 10_000,
+                known="inferred",
+                end_bounds_ns=[segments["wakeup3"]["begin_ns"] + 9_000, segments["wakeup3"]["end_ns"] + 10_000],
+            )
+            segments["runqueue4"].update(
+                begin_ns=segments["wakeup3"]["end_ns"], begin_bounds_ns=segments["wakeup3"]["end_bounds_ns"]
+            )
+
         result = self.check(lie)
         self.assertEqual(self.false(result), [])
         self.assertEqual(result["layers"]["wakeup"]["by bounds"], 1)

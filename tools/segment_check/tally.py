@@ -59,15 +59,34 @@ class Tally:
         """The path, the claim and the timelines around it, in nanoseconds from the message's `send`."""
         zero = path["send_ns"]
         begin, end = segment["begin_ns"] - 5000, segment["end_ns"] + 5000
-        states = [[a - zero, b - zero, _words(v), cpu] for a, b, v, cpu in lines.thread(segment["tid"]).within(begin, end)]
-        cpus = {cpu: [[a - zero, b - zero, tid] for a, b, tid, _ in line.within(begin, end)][:40]
-                for cpu, line in lines.cpus.items()}
-        return {"what": of, "why": verdict.why, "cell": block["title"], "block": block["block"], "seq": path["seq"],
-                "back": path["back"], "send_ns": zero, "layer": label(segment), "tid": segment["tid"],
-                "thread": segment["thread"], "begin": segment["begin_ns"] - zero, "end": segment["end_ns"] - zero,
-                "known": segment["known"], "culprit": segment.get("culprit"),
-                "path": [f"{label(s)} {s['begin_ns'] - zero}..{s['end_ns'] - zero} of {s['thread']}" for s in path["segments"]],
-                "seen_of_thread": states[:40], "seen_on_cpus": cpus}
+        states = [
+            [a - zero, b - zero, _words(v), cpu] for a, b, v, cpu in lines.thread(segment["tid"]).within(begin, end)
+        ]
+        cpus = {
+            cpu: [[a - zero, b - zero, tid] for a, b, tid, _ in line.within(begin, end)][:40]
+            for cpu, line in lines.cpus.items()
+        }
+        return {
+            "what": of,
+            "why": verdict.why,
+            "cell": block["title"],
+            "block": block["block"],
+            "seq": path["seq"],
+            "back": path["back"],
+            "send_ns": zero,
+            "layer": label(segment),
+            "tid": segment["tid"],
+            "thread": segment["thread"],
+            "begin": segment["begin_ns"] - zero,
+            "end": segment["end_ns"] - zero,
+            "known": segment["known"],
+            "culprit": segment.get("culprit"),
+            "path": [
+                f"{label(s)} {s['begin_ns'] - zero}..{s['end_ns'] - zero} of {s['thread']}" for s in path["segments"]
+            ],
+            "seen_of_thread": states[:40],
+            "seen_on_cpus": cpus,
+        }
 
     def shares(self, segment, found):
         """Adds a wait for a CPU: the shares of the path, and those found by perf."""
@@ -91,9 +110,19 @@ class Tally:
             if max(told, found) < CULPRIT_SHARE * whole:
                 continue
             differ = abs(told - found)
-            # A path's unknown time is no claim; the rows of the others show what it left out.
-            agrees = "no claim" if who == "?" else "yes" if differ <= CULPRIT_SHARE * found else "by slack" if differ <= 2 * slack_ns * segments else "no"
-            rows.append({"layer": layer, "who": who, "told_ns": told, "found_ns": found, "segments": segments, "agrees": agrees})
+            # Only waits whose culprits perf knows are counted here, so none may remain unknown for as long as that.
+            agrees = (
+                "no"
+                if who == "?"
+                else "yes"
+                if differ <= CULPRIT_SHARE * found
+                else "by slack"
+                if differ <= 2 * slack_ns * segments
+                else "no"
+            )
+            rows.append(
+                {"layer": layer, "who": who, "told_ns": told, "found_ns": found, "segments": segments, "agrees": agrees}
+            )
         return rows
 
     def refuse_too_many_stalls(self):
@@ -116,13 +145,23 @@ class Tally:
         rows = self.culprit_rows(slack_ns)
         segments_good = checked > 0 and hold + spare >= HOLD_SHARE * checked and not self.conservation["differs"]
         good = segments_good and not self.culprits[FALSE] and not any(row["agrees"] == "no" for row in rows)
-        return {"good": good, "slack_ns": slack_ns, "segments": {"checked": checked, "hold": hold, **dict(total)},
-                "hold_share": hold / checked if checked else None,
-                "slack_share": total[BY_SLACK] / checked if checked else None,
-                "layers": {name: dict(counts) for name, counts in sorted(self.layers.items())},
-                "culprits": dict(self.culprits), "culprit_sums": rows, "false": dict(self.false.most_common()), "uncheckable": dict(self.why.most_common()),
-                "paths": dict(self.paths), "conservation": dict(self.conservation),
-                "worst": [told for worst in self.worst.values() for _, _, told in sorted(worst, key=lambda entry: -entry[0])]}
+        return {
+            "good": good,
+            "slack_ns": slack_ns,
+            "segments": {"checked": checked, "hold": hold, **dict(total)},
+            "hold_share": hold / checked if checked else None,
+            "slack_share": total[BY_SLACK] / checked if checked else None,
+            "layers": {name: dict(counts) for name, counts in sorted(self.layers.items())},
+            "culprits": dict(self.culprits),
+            "culprit_sums": rows,
+            "false": dict(self.false.most_common()),
+            "uncheckable": dict(self.why.most_common()),
+            "paths": dict(self.paths),
+            "conservation": dict(self.conservation),
+            "worst": [
+                told for worst in self.worst.values() for _, _, told in sorted(worst, key=lambda entry: -entry[0])
+            ],
+        }
 
 
 def _words(state):
@@ -131,25 +170,49 @@ def _words(state):
 
 
 def table(result):
-    lines = [f"{'layer':26} {'checked':>9} {'hold':>9} {'by edge':>9} {'by slack':>9} {'by bounds':>9} {'false':>7} {'uncheckable':>11}"]
+    lines = [
+        f"{'layer':26} {'checked':>9} {'hold':>9} {'by edge':>9} "
+        f"{'by slack':>9} {'by bounds':>9} {'false':>7} {'uncheckable':>11}"
+    ]
     for name, counts in result["layers"].items():
         get = lambda what: counts.get(what, 0)
         checked = sum(get(what) for what in (HOLDS, BY_EDGE, BY_SLACK, BY_BOUNDS, FALSE))
-        lines.append(f"{name:26} {checked:9} {get(HOLDS):9} {get(BY_EDGE):9} {get(BY_SLACK):9} {get(BY_BOUNDS):9} {get(FALSE):7} {get(UNCHECKABLE):11}")
+        lines.append(
+            f"{name:26} {checked:9} {get(HOLDS):9} {get(BY_EDGE):9} "
+            f"{get(BY_SLACK):9} {get(BY_BOUNDS):9} {get(FALSE):7} {get(UNCHECKABLE):11}"
+        )
     segments = result["segments"]
     if segments["checked"]:
-        lines.append("by edge: counting the 3 µs on either side of a system call's tracepoint, in which its thread enters or leaves the kernel")
-        lines.append(f"{100 * result['hold_share']:.4f} % of {segments['checked']} segments hold, "
-                     f"{100 * result['slack_share']:.2f} % of them by the slack of {result['slack_ns']} ns at each end")
+        lines.append(
+            "by edge: counting the 3 µs on either side of a system call's tracepoint, "
+            "in which its thread enters or leaves the kernel"
+        )
+        lines.append(
+            f"{100 * result['hold_share']:.4f} % of {segments['checked']} segments hold, "
+            f"{100 * result['slack_share']:.2f} % of them by the slack of {result['slack_ns']} ns at each end"
+        )
     lines += [f"uncheckable: {count} times: {why}" for why, count in result["uncheckable"].items()]
-    lines.append("culprits: " + (", ".join(f"{count} {what}" for what, count in result["culprits"].items()) or "none named"))
-    lines += [f"  {row['layer']:20} {row['who']:28} told {row['told_ns'] / 1e6:9.3f} ms, found {row['found_ns'] / 1e6:9.3f} ms, "
-              f"{row['segments']} times: agrees: {row['agrees']}" for row in result["culprit_sums"]]
+    lines.append(
+        "culprits: " + (", ".join(f"{count} {what}" for what, count in result["culprits"].items()) or "none named")
+    )
+    lines += [
+        f"  {row['layer']:20} {row['who']:28} told {row['told_ns'] / 1e6:9.3f} ms, "
+        f"found {row['found_ns'] / 1e6:9.3f} ms, {row['segments']} times: agrees: {row['agrees']}"
+        for row in result["culprit_sums"]
+    ]
     lines.append("conservation: " + ", ".join(f"{name} {count}" for name, count in result["conservation"].items()))
     for told in result["worst"]:
-        lines.append(f"FALSE {told['what']}: {told['cell']}, block {told['block']}, message {told['seq']}{' back' if told['back'] else ''}: "
-                     f"{told['layer']} {told['begin']}..{told['end']} ns of {told['thread']} ({told['tid']}): {told['why']}")
+        lines.append(
+            f"FALSE {told['what']}: {told['cell']}, block {told['block']}, "
+            f"message {told['seq']}{' back' if told['back'] else ''}: "
+            f"{told['layer']} {told['begin']}..{told['end']} ns of {told['thread']} ({told['tid']}): {told['why']}"
+        )
         lines.append("  path: " + "; ".join(told["path"]))
-        lines.append("  seen: " + "; ".join(f"{a}..{b} {state}" + (f" on {cpu}" if cpu is not None else "")
-                                            for a, b, state, cpu in told["seen_of_thread"]))
+        lines.append(
+            "  seen: "
+            + "; ".join(
+                f"{a}..{b} {state}" + (f" on {cpu}" if cpu is not None else "")
+                for a, b, state, cpu in told["seen_of_thread"]
+            )
+        )
     return "\n".join(lines)
