@@ -190,7 +190,8 @@ private:
 
 // The name of a channel, which side 0 makes and passes to side 1 in its address.
 //
-// A name that no earlier channel had: messages of a killed sender may still be on their way.
+// A name that no earlier channel had: messages of a killed sender may still be on their way. It begins with the id of
+// side 0's process.
 inline std::string new_channel() { return std::to_string(getpid()) + "-" + std::to_string(icepath_now_ns()); }
 
 inline void give_text(ChannelEnd &end, const std::string &text)

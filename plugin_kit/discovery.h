@@ -14,6 +14,15 @@ inline std::string topic_of(const std::string &channel, uint32_t from)
 	return name;
 }
 
+// The DDS domain of a channel: that of side 0's process. Participants of one domain discover each other, and cells would
+// send datagrams during each other's messages; so two cells share a domain only if their processes' ids differ by a
+// multiple of kDomains. Ports of domains from 102 on are ephemeral ones on Linux (RTPS 2.3, 9.6.1.1: 7400 + 250 * domain).
+inline uint32_t dds_domain_of(const std::string &channel)
+{
+	constexpr uint32_t kDomains = 101;
+	return static_cast<uint32_t>(std::strtoul(channel.c_str(), nullptr, 10) % kDomains);
+}
+
 // The rest of open(). `join(end, channel)` makes this end's half.
 template <class Endpoint, class Join> int open_discovered(Endpoint &end, Join join)
 {

@@ -28,7 +28,6 @@ namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr int kQueued = 256;
-constexpr uint32_t kDomain = 5; // differs from the other DDS implementations here, and from cyclonedds/…
 constexpr const char *kListener = "cyclonedds-cxx/udp-listener";
 
 } // namespace
@@ -71,8 +70,11 @@ int join(icepath_endpoint &end, const std::string &channel)
 		const auto topic = [&](bool is_used, uint32_t from) {
 			return is_used ? topic_of(channel, from) : std::string();
 		};
-		CxxSetup setup{
-			cyclone_by_udp(kDomain), qos.all, topic(end.sends, end.side), topic(end.receives, 1 - end.side), {}};
+		CxxSetup setup{cyclone_by_udp(dds_domain_of(channel)),
+					   qos.all,
+					   topic(end.sends, end.side),
+					   topic(end.receives, 1 - end.side),
+					   {}};
 		if (end.calls_back)
 			setup.on_data = [&end] { end.bell.ring(); };
 		end.dds->join(setup);

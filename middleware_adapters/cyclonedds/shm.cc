@@ -32,13 +32,17 @@ constexpr uint64_t kLongestHeld = 128; // messages: iceoryx lets a subscriber ho
 constexpr int32_t kBeyondWindow = 16; // greetings
 constexpr dds_time_t kGreeting = 1; // a greeting's source timestamp identifies it
 constexpr uint64_t kLongestGreetingNs = 10'000'000'000;
-// Differs from the domains of the other DDS implementations here, and of cyclonedds/udp.
-constexpr const char *kConfig = R"(<CycloneDDS><Domain>
+
+std::string config_of(uint32_t domain)
+{
+	return R"(<CycloneDDS><Domain>
 <General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
-<Discovery><ExternalDomainId>3</ExternalDomainId></Discovery>
+<Discovery><ExternalDomainId>)" +
+		   std::to_string(domain) + R"(</ExternalDomainId></Discovery>
 <SharedMemory><Enable>true</Enable><LogLevel>off</LogLevel></SharedMemory>
 <Tracing><Verbosity>none</Verbosity></Tracing>
 </Domain></CycloneDDS>)";
+}
 
 // What idlc makes of `struct octets { octet all[n]; }`.
 struct OctetsType {
@@ -126,7 +130,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 							[](dds_entity_t, void *heard) { *static_cast<std::atomic<uint32_t> *>(heard) = 1; });
 	end.listens = end.receives;
 	const ThreadsNamed listener_of_iceoryx("iox listener");
-	const int status = end.dds.join(end, channel, {kConfig, &end.type.type, qos.all, listener});
+	const std::string config = config_of(dds_domain_of(channel));
+	const int status = end.dds.join(end, channel, {config.c_str(), &end.type.type, qos.all, listener});
 	dds_delete_listener(listener);
 	if (status != ICEPATH_OK)
 		return status;

@@ -9,8 +9,8 @@
 // A handler may write, as ddsperf does. But recvUC reads no acknowledgement meanwhile: a write that waits for one,
 // because WhcHigh bytes lack theirs, waits in vain until max_blocking_time, and nobody else reads it. Acknowledgements
 // are requested every 5 ms at most, so a ping-pong that keeps all messages gets there. So a side that answers keeps the
-// last message (qos_where_answered()), as ddsperf does, and WhcHigh is above that one. A handler with another history, by
-// --qos, may hang, and its block is cancelled.
+// last message (qos_where_answered()), as ddsperf does, and WhcHigh is above that one. A handler with another history,
+// by --qos, may hang, and its block is cancelled.
 //
 // Otherwise it is reliable and keeps all by default. The reader's history has a limit, at which the library's
 // receiving thread retries. A writer waits while too many bytes are unacknowledged, at most for max_blocking_time,
@@ -32,7 +32,6 @@ namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr int kQueued = 256;
-constexpr uint32_t kDomain = 2;
 constexpr const char *kRings = "cyclonedds/udp-listener";
 
 } // namespace
@@ -98,8 +97,9 @@ std::string watermarks_above(uint64_t payload_bytes)
 
 int join(icepath_endpoint &end, const std::string &channel)
 {
+	const uint32_t domain = dds_domain_of(channel);
 	const std::string config =
-		end.writes_in_handler ? cyclone_by_udp(kDomain, watermarks_above(end.payload_bytes)) : cyclone_by_udp(kDomain);
+		end.writes_in_handler ? cyclone_by_udp(domain, watermarks_above(end.payload_bytes)) : cyclone_by_udp(domain);
 	const CycloneQos qos(end.asked, end.queue);
 	dds_listener_t *listener = dds_create_listener(&end);
 	if (end.wait == ICEPATH_WAIT_CALLBACK)

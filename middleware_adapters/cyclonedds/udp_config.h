@@ -5,8 +5,8 @@
 
 namespace icepath::plugin_kit {
 
-// `domain`: must differ from the other DDS implementations here. Only discovery uses multicast. `watermarks`: when a
-// writer waits for acknowledgements; by default WhcHigh starts at 500 kB: see udp.cc.
+// Only discovery uses multicast. `watermarks`: when a writer waits for acknowledgements; by default WhcHigh starts at
+// 500 kB: see udp.cc.
 inline std::string cyclone_by_udp(uint32_t domain, const std::string &watermarks = "<WhcHighInit>500kB</WhcHighInit>")
 {
 	return R"(<CycloneDDS><Domain>

@@ -2,8 +2,8 @@
 #pragma once
 // A participant of Fast DDS at one end of a channel, with a topic for each direction, and its settings.
 //
-// One that keeps all, as by default where messages go one way: a writer whose history is full waits for acknowledgements, at
-// most for max_blocking_time, then checks for cancellation.
+// One that keeps all, as by default where messages go one way: a writer whose history is full waits for
+// acknowledgements, at most for max_blocking_time, then checks for cancellation.
 //
 // Participants of one process pass messages directly unless that is switched off, as for all but FastWay::Intraprocess:
 // `between threads` is to compare transports.
@@ -83,7 +83,8 @@ public:
 			return end.sentence.tell(ICEPATH_FAILED, "%s: no %s for %llu bytes can be made", end.target, what,
 									 static_cast<unsigned long long>(setup.payload_bytes));
 		};
-		participant_ = fast::DomainParticipantFactory::get_instance()->create_participant(kDomain, transport_of(setup));
+		participant_ = fast::DomainParticipantFactory::get_instance()->create_participant(dds_domain_of(channel),
+																						  transport_of(setup));
 		if (!participant_)
 			return none("participant");
 		const fast::TypeSupport type(new Octets(setup.payload_bytes));
@@ -119,7 +120,6 @@ public:
 private:
 	static constexpr uint32_t kSegmentBytes = 32 * 1024 * 1024;
 	static constexpr uint32_t kSocketBytes = 4 * 1024 * 1024; // or what net.core.rmem_max allows
-	static constexpr uint32_t kDomain = 1; // differs from the other DDS implementations here
 
 	static fast::DomainParticipantQos transport_of(const FastSetup &setup)
 	{

@@ -25,7 +25,6 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
-constexpr uint16_t kDomain = 4; // differs from the other DDS implementations here
 
 // Of RustDDS's sockets.
 uint64_t socket_bytes() { return std::min<uint64_t>(8 * 1024 * 1024, icepath::plugin_kit::receive_buffer()); }
@@ -62,7 +61,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 {
 	std::string name = channel;
 	std::ranges::replace(name, '-', '_');
-	const Ros2Wanted wanted{kDomain, name.c_str(), end.side, end.sends, end.receives, end.window};
+	const auto domain = static_cast<uint16_t>(icepath::plugin_kit::dds_domain_of(channel));
+	const Ros2Wanted wanted{domain, name.c_str(), end.side, end.sends, end.receives, end.window};
 	end.ros.reset(ros2_end_make(&wanted, end.why));
 	return end.ros ? ICEPATH_OK : end.failed_in_library();
 }

@@ -140,7 +140,7 @@ void subscribe(icepath_endpoint &end, const std::string &topic, const rclcpp::Qo
 	end.subscription = end.topics->subscription();
 	end.subscription->set_on_new_message_callback([&end](size_t) { hear(end); });
 	end.listens = true;
-	end.wait_set = std::make_unique<SubscriptionWait>(end.subscription);
+	end.wait_set = std::make_unique<SubscriptionWait>(*end.node, end.subscription);
 }
 
 int join(icepath_endpoint &end, const std::string &channel)
@@ -149,7 +149,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 		std::string name = "icepath_" + channel + "_" + std::to_string(end.side);
 		std::ranges::replace(name, '-', '_');
 		const ThreadsNamed named(is_by_cyclone() ? "iox listener" : "rclcpp");
-		end.node = make_node(name, false);
+		end.node = make_node(name, dds_domain_of(channel), false);
 		end.topics = topics_for(end.payload_bytes);
 		const rclcpp::QoS qos{rclcpp::KeepLast(kKept)};
 		if (end.sends)

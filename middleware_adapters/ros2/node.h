@@ -50,15 +50,15 @@ inline const char *rclcpp_version()
 	return text.c_str();
 }
 
-// Intra-process communication requires both ends to share it. Without nodes it has no threads.
-inline const rclcpp::Context::SharedPtr &context()
+// Intra-process communication requires both ends to share it, and all endpoints of a process are of one cell, so its
+// domain is that of the first. Without nodes it has no threads.
+inline const rclcpp::Context::SharedPtr &context(size_t domain)
 {
-	static const auto *const only = new rclcpp::Context::SharedPtr([] {
-		constexpr size_t kDomain = 6; // differs from the other DDS implementations here
+	static const auto *const only = new rclcpp::Context::SharedPtr([domain] {
 		rclcpp::InitOptions options;
 		options.auto_initialize_logging(false); // no files
 		options.shutdown_on_signal = false;
-		options.set_domain_id(kDomain);
+		options.set_domain_id(domain);
 		auto made = std::make_shared<rclcpp::Context>();
 		made->init(0, nullptr, options);
 		return made;
@@ -67,15 +67,20 @@ inline const rclcpp::Context::SharedPtr &context()
 }
 
 // With a topic or two, and without a node's other parts.
-inline rclcpp::Node::SharedPtr make_node(const std::string &name, bool hands_over_pointers)
+inline rclcpp::Node::SharedPtr make_node(const std::string &name, size_t domain, bool hands_over_pointers)
 {
 	return std::make_shared<rclcpp::Node>(name, rclcpp::NodeOptions()
-													.context(context())
+													.context(context(domain))
 													.use_intra_process_comms(hands_over_pointers)
 													.start_parameter_services(false)
 													.start_parameter_event_publisher(false)
 													.enable_rosout(false)
 													.use_global_arguments(false));
+}
+
+inline rclcpp::Context::SharedPtr context_of(rclcpp::Node &node)
+{
+	return node.get_node_base_interface()->get_context();
 }
 
 } // namespace icepath::plugin_kit

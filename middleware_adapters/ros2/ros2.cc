@@ -110,10 +110,10 @@ std::unique_ptr<rclcpp::Executor> executor_of(const icepath_endpoint &end)
 {
 	constexpr size_t kThreads = 2; // the default is one per CPU
 	if (end.is(kStatic))
-		return make_executor<rclcpp::executors::StaticSingleThreadedExecutor>();
+		return make_executor<rclcpp::executors::StaticSingleThreadedExecutor>(*end.node);
 	if (end.is(kMulti))
-		return make_executor<rclcpp::executors::MultiThreadedExecutor>(kThreads);
-	return make_executor<rclcpp::executors::SingleThreadedExecutor>();
+		return make_executor<rclcpp::executors::MultiThreadedExecutor>(*end.node, kThreads);
+	return make_executor<rclcpp::executors::SingleThreadedExecutor>(*end.node);
 }
 
 std::unique_ptr<Taking> taking_for(icepath_endpoint &end)
@@ -140,7 +140,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 		std::string name = "icepath_" + channel + "_" + std::to_string(end.side);
 		std::ranges::replace(name, '-', '_');
 		const ThreadsNamed named("rclcpp");
-		end.node = make_node(name, end.is(kIntra));
+		end.node = make_node(name, dds_domain_of(channel), end.is(kIntra));
 		rclcpp::QoS qos = ros_qos(end.asked);
 		if (end.is(kIntra))
 			qos.keep_last(end.window); // intra-process can't keep all

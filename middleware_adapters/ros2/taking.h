@@ -35,10 +35,11 @@ public:
 	Message::ConstSharedPtr taken;
 };
 
-template <class Executor, class... Settings> std::unique_ptr<rclcpp::Executor> make_executor(Settings... settings)
+template <class Executor, class... Settings>
+std::unique_ptr<rclcpp::Executor> make_executor(rclcpp::Node &node, Settings... settings)
 {
 	rclcpp::ExecutorOptions options;
-	options.context = context();
+	options.context = context_of(node);
 	return std::make_unique<Executor>(options, settings...);
 }
 
@@ -87,8 +88,8 @@ public:
 		executor_->cancel();
 		thread_.join();
 	}
-	// `fail(status)`: called in that thread if spin() throws. That of a MultiThreadedExecutor has threads of its own, whose
-	// exceptions end the process.
+	// `fail(status)`: called in that thread if spin() throws. That of a MultiThreadedExecutor has threads of its own,
+	// whose exceptions end the process.
 	template <class Fail> void begin(const rclcpp::Node::SharedPtr &node, const char *thread_name, Fail fail)
 	{
 		executor_->add_node(node);
@@ -204,10 +205,10 @@ private:
 
 class ByWaitSet : public Taking {
 public:
-	void begin(const rclcpp::Node::SharedPtr &, const rclcpp::SubscriptionBase::SharedPtr &from) override
+	void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &from) override
 	{
 		from_ = from;
-		wait_ = std::make_unique<SubscriptionWait>(from);
+		wait_ = std::make_unique<SubscriptionWait>(*node, from);
 	}
 	int take(plugin_kit::WindowedEnd &end, icepath_recv &message) override
 	{

@@ -11,8 +11,10 @@ namespace icepath::plugin_kit {
 
 class SubscriptionWait {
 public:
-	explicit SubscriptionWait(const rclcpp::SubscriptionBase::SharedPtr &subscription)
-		: over_(std::make_shared<rclcpp::GuardCondition>(context())), all_({}, {}, {}, {}, {}, {}, context())
+	// `node`: the subscription's.
+	SubscriptionWait(rclcpp::Node &node, const rclcpp::SubscriptionBase::SharedPtr &subscription)
+		: over_(std::make_shared<rclcpp::GuardCondition>(context_of(node))),
+		  all_({}, {}, {}, {}, {}, {}, context_of(node))
 	{
 		rclcpp::SubscriptionWaitSetMask messages_only;
 		messages_only.include_events = messages_only.include_intra_process_waitable = false;
