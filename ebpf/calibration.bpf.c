@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Watchpoints of `icepath calibrate`: where within a call the kernel changes the queue that a message passes. User
- * space (profiler/calibrate/watchpoint.h) opens the breakpoint for its own thread only, and never runs the capture at
+ * space (profiler/calibrate/watchpoints.h) opens the breakpoint for its own thread only, and never runs the capture at
  * the same time.
  */
 #include "vmlinux.h"

@@ -2,7 +2,7 @@
 #ifndef ICEPATH_EBPF_CALLS_BPF_H
 #define ICEPATH_EBPF_CALLS_BPF_H
 /*
- * System calls of workers whose library makes them, so that the plug-in can't stamp them. Part of capture.bpf.c.
+ * System calls that a worker's library makes, so that the plug-in can't stamp them. Part of capture.bpf.c.
  *
  * While one of these is attached, every system call on the machine takes the slow path into the kernel (TIF work). So
  * they are only in probed blocks of middleware, and of sparse cells that are measured together with one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The maps that may be claims of CPUs (profiler/privilege/cpu_claim.h), a line for each: "ID NAME". Whoever may not
- * list BPF objects by their ids, which takes CAP_SYS_ADMIN, may still run this program.
+ * The maps that may be claims of CPUs (profiler/privilege/cpu_claim.h), a line for each: "ID NAME". A user who may not
+ * list BPF objects by id, which takes CAP_SYS_ADMIN, may still run this program.
  */
 #include "vmlinux.h"
 

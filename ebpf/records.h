@@ -178,7 +178,7 @@ struct icepath_record {
 		struct {
 			ICEPATH_U64 planned_ns; /* when the timer was to expire; 0: this kernel doesn't tell programs */
 			ICEPATH_U64 user_address; /* of the interrupted instruction, in user mode; 0 in a stored run */
-			ICEPATH_U32 tgid; /* whose stack it is; 0: it has no user's part */
+			ICEPATH_U32 tgid; /* the process whose stack it is; 0: no user-mode part */
 			/* Number of its icepath_stack + 1, in a stored run of its model::Window::stacks; 0: there was no room. */
 			ICEPATH_U32 stack;
 			ICEPATH_U64 reserved[2];
@@ -217,7 +217,7 @@ enum icepath_capturing {
  * names instead (profiler/capture/named_stacks.h).
  */
 #define ICEPATH_STACK_DEPTH 127 /* of the kernel: PERF_MAX_STACK_DEPTH */
-/* What of it is told. */
+/* The part of a stack that icepath is given. */
 enum icepath_stack_part {
 	ICEPATH_STACK_WHOLE = 0,
 	ICEPATH_STACK_FROM_INTERRUPT = 1, /* if an interrupt is on it, what that did, else all */

@@ -4,8 +4,9 @@
 /*
  * What workers run, sampled by a timer of each of their CPUs. Part of capture.bpf.c.
  *
- * While interrupts are off the timer waits, and finds what runs when they come on again. So a sample is for the instant
- * at which the timer was to expire, and profiler/path/sampled.h decides whether its stack is of that instant.
+ * While interrupts are off, the timer waits, and then samples what runs when they come on again. So a sample stands for
+ * the instant at which the timer was to expire, and profiler/path/sampled.h decides whether its stack is of that
+ * instant.
  */
 extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak; /* since 6.2 */
 
@@ -36,7 +37,7 @@ int on_sample(struct bpf_perf_event_data *context)
 	long bytes = bpf_get_stack(context, stack->addresses, sizeof(stack->addresses), 0);
 	stack->depth = bytes > 0 ? bytes / sizeof(stack->addresses[0]) : 0;
 	__s64 address = PT_REGS_IP(&context->regs);
-	if (bytes == 0 && address > 0) /* it has no kernel part: user code was interrupted. The kernel's are negative */
+	if (bytes == 0 && address > 0) /* no kernel part: user code was interrupted. Kernel addresses are negative */
 		record->sample.user_address = address;
 	copy_user_stack(task, number, true);
 	return 0;

@@ -194,8 +194,9 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 }
 
 /*
- * By another user or group, real or not, as of a set-uid program, or by capabilities, as of a program whose file has
- * some. In a user namespace of the user's own, capabilities are no rights outside. Of root's own there are no more.
+ * Whether the task has more rights than the user: one of its user or group ids differs from the user's, as in a set-uid
+ * program, or it has capabilities in the initial user namespace, as a program whose file has some. Capabilities in a
+ * user namespace of the user's own are no rights outside it. Root's capabilities aren't compared.
  */
 static __noinline bool has_more_rights(struct task_struct *task)
 {

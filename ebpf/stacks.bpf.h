@@ -4,8 +4,8 @@
 /*
  * Stacks of sampled blocks: of samples, and of some switches and wakings. Part of capture.bpf.c.
  *
- * A waker may be any task. Of one that is neither the run's nor a thread of the kernel, nothing is told but what an
- * interrupt did on top of it. So its stack is marked, and the root helper cuts it (profiler/capture/named_stacks.h).
+ * A waker may be any task. If it is neither the run's nor a kernel thread, icepath gets only what an interrupt did on
+ * top of it. So its stack is marked, and the root helper cuts it (profiler/capture/named_stacks.h).
  */
 #include "user_stack.h"
 
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct icepath_stack);
 } stacks SEC(".maps");
 
-/* As `stacks`, by the same numbers; of the first ones alone. */
+/* The user-mode parts, by the same numbers as `stacks`; only the first ones have one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -27,7 +27,10 @@ struct {
 	__type(value, struct icepath_user_stack);
 } user_stacks SEC(".maps");
 
-/* In this block: all, of which those beyond the maps' entries were dropped; and those of switches and wakings. */
+/*
+ * Stacks begun in this block: all of them, including those dropped because the maps were full, and those of switches
+ * and wakings.
+ */
 __u32 stacks_begun = 0, event_stacks_begun = 0;
 
 /* Set before loading: how many stacks of switches and wakings a block may have. 0: this run takes no stacks. */
@@ -45,8 +48,8 @@ struct mm_struct___bits {
 } __attribute__((preserve_access_index));
 
 /*
- * Whether the user may read the process's memory: it has no more rights than that user's own, and neither had more
- * since it executed its program nor asked to be left alone (ptrace(2), "Ptrace access mode checking").
+ * Whether the user may read the process's memory: it has no more rights than that user's own, has had no more since it
+ * executed its program, and hasn't opted out (ptrace(2), "Ptrace access mode checking").
  */
 static __always_inline bool is_readable(struct task_struct *task)
 {
@@ -62,7 +65,7 @@ static __always_inline bool is_readable(struct task_struct *task)
 	return (flags & dumpable_mask) == dumpable && !has_more_rights(task);
 }
 
-/* Of the current task, if it is the run's and may be read. */
+/* Copies the user-mode stack of the current task, if the task is the run's and may be read. */
 static __always_inline void copy_user_stack(struct task_struct *task, __u32 number, bool is_of_run)
 {
 	struct icepath_user_stack *stack = bpf_map_lookup_elem(&user_stacks, &number);
@@ -70,7 +73,10 @@ static __always_inline void copy_user_stack(struct task_struct *task, __u32 numb
 		return;
 	stack->bytes = 0;
 #ifdef bpf_target_x86
-	/* Where the copy comes afterwards: a program and those that it calls have 512 bytes of stack together. */
+	/*
+	 * The registers are read to where the stack's copy goes afterwards: a program and those that it calls have 512
+	 * bytes of stack together.
+	 */
 	struct pt_regs *regs = (struct pt_regs *)stack->memory;
 	if (!is_of_run || !is_readable(task) || bpf_probe_read_kernel(regs, sizeof(*regs), (void *)bpf_task_pt_regs(task)))
 		return;
@@ -90,7 +96,10 @@ static __always_inline void copy_user_stack(struct task_struct *task, __u32 numb
 #endif
 }
 
-/* Whether this switch or waking is one of those whose stack is taken. At random, since they recur in a pattern. */
+/*
+ * Whether the stack of this switch or waking is taken. Chosen at random, because switches and wakings recur in a
+ * pattern.
+ */
 static __always_inline bool is_chosen(void)
 {
 	return event_stack_room && capturing == ICEPATH_CAPTURING_STACKS &&
@@ -98,8 +107,8 @@ static __always_inline bool is_chosen(void)
 }
 
 /*
- * Of the current task, at an event of the thread `tid`. `type`: SLEEP_STACK or WAKER_STACK; `at_ns`: as the thread's
- * OFF_CPU record has it.
+ * Records the stack of the current task at an event of the thread `tid`. `type`: SLEEP_STACK or WAKER_STACK; `at_ns`:
+ * as the thread's OFF_CPU record has it.
  */
 static __noinline void log_event_stack(void *context, __u8 type, __u32 tid, __u64 at_ns)
 {
@@ -113,7 +122,7 @@ static __noinline void log_event_stack(void *context, __u8 type, __u32 tid, __u6
 	const struct icepath_cpu_state *state = this_cpu(&cpu);
 	struct task_struct *current = bpf_get_current_task_btf();
 	const bool is_of_run = worker_of(current), is_told = is_of_run || current->flags & PF_KTHREAD;
-	/* All that tells of an interrupt where the helper has no symbols of the kernel. */
+	/* The only sign of an interrupt where the helper has no kernel symbols. */
 	const bool in_interrupt = state && state->in_hardirq;
 	stack->part = is_told && !in_interrupt ? ICEPATH_STACK_FROM_INTERRUPT : ICEPATH_STACK_OF_INTERRUPT;
 	long bytes = bpf_get_stack(context, stack->addresses, sizeof(stack->addresses), 0);

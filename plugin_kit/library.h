@@ -78,7 +78,7 @@ inline icepath_qos qos_where_answered(const icepath_open &how)
 	return qos;
 }
 
-// Names the threads of a library that doesn't: a thread inherits the name of the thread that creates it.
+// Names the threads of a library that doesn't name them: a thread inherits the name of the thread that creates it.
 class ThreadsNamed {
 public:
 	explicit ThreadsNamed(const char *name)
@@ -94,7 +94,7 @@ private:
 	char own_[16] = "";
 };
 
-// The side's handler, of an end whose library passes each message to a callback.
+// The side's handler, for an end whose library passes each message to a callback.
 class Handler {
 public:
 	explicit Handler(const icepath_open &how)
@@ -105,7 +105,7 @@ public:
 	// Whether the side sends from the handler, so that at most the answers to one message are under way.
 	bool answers() const { return answers_; }
 
-	// In the thread in which the library called at `called_ns`.
+	// Call it in the thread in which the library called, at `called_ns`.
 	void take(uint64_t called_ns, void *data, uint64_t bytes) const
 	{
 		icepath_recv message{};

@@ -62,7 +62,7 @@ inline const char *loopback_missing()
 
 // How many bytes a UDP socket can buffer.
 //
-// What a socket gets that asks for more than /proc/sys/net/core/rmem_max, a file that not every kernel shows in a
+// The buffer of a socket that asks for more than /proc/sys/net/core/rmem_max: not every kernel shows that file in a
 // network namespace. The kernel doubles the limit, and charges its own overhead to it.
 inline uint64_t receive_buffer()
 {

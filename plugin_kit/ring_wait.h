@@ -36,7 +36,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
 class Bell {
 public:
-	// By one process, once. Sharing between processes from 0, sem_init can't fail on Linux.
+	// Call it in one process, once. Shared between processes and starting at 0, sem_init can't fail on Linux.
 	static void make(SharedBell &shared) { sem_init(&shared.semaphore, 1, 0); }
 
 	// `fd`: an eventfd, with EFD_SEMAPHORE, for BellMake::Eventfd; stays the caller's.

@@ -3,7 +3,7 @@
 
 namespace icepath::plugin_kit {
 
-// Between two reads of memory that another CPU will write.
+// For the time between two reads of memory that another CPU will write.
 inline void pause_spin()
 {
 #if defined(__x86_64__)

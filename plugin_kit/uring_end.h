@@ -33,7 +33,7 @@ struct UringEnd : ChannelEnd {
 	Uring in, out;
 	int epoll = -1;
 
-	// By the thread that will send and receive.
+	// Call it in the thread that will send and receive.
 	int open_in()
 	{
 		if ((errno = -in.open()) != 0)

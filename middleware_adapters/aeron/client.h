@@ -27,7 +27,7 @@ public:
 	AeronClient(const AeronClient &) = delete;
 	AeronClient &operator=(const AeronClient &) = delete;
 
-	// False, like the others: aeron_errmsg() returns the reason, unless the driver didn't answer for 5 s.
+	// False on failure, as with the others: aeron_errmsg() has the reason, unless the driver didn't answer for 5 s.
 	bool start(const char *folder)
 	{
 		return aeron_context_init(&context_) == 0 && aeron_context_set_dir(context_, folder) == 0 &&

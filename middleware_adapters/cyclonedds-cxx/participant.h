@@ -38,7 +38,7 @@ public:
 	// The incoming message, lent until the next call of this or give_back(). NULL: none, or only a writer's state.
 	const std::vector<uint8_t> *take(bool &is_empty);
 	void give_back();
-	// Until there is something to take, or end_wait().
+	// Waits until there is something to take, or end_wait() was called.
 	void await();
 	// Any thread; later waits return at once. Never throws, but may fail.
 	bool end_wait();

@@ -79,7 +79,7 @@ public:
 		CycloneQos::add_granted(reader, granted);
 	}
 
-	// Until something came since the last take, or end_wait().
+	// Waits until something came since the last take, or end_wait() was called.
 	void await_data() const { dds_waitset_wait(wait_set_, nullptr, 0, DDS_INFINITY); }
 	// Any thread; later waits return at once.
 	void end_wait()

@@ -14,7 +14,7 @@ namespace icepath::plugin_kit {
 
 constexpr const char *kBusPath = "/org/icepath", *kBusInterface = "org.icepath.Channel", *kBusMember = "Message";
 
-// Of one plug-in: several share their namespaces.
+// The bus of one plug-in: several plug-ins share their namespaces.
 class PrivateBus {
 public:
 	explicit PrivateBus(const std::string &plugin)

@@ -2,7 +2,7 @@
 #pragma once
 // A participant of Fast DDS at one end of a channel, with a topic for each direction, and its settings.
 //
-// One that keeps all, as by default where messages go one way: a writer whose history is full waits for
+// With a history that keeps all, as by default where messages go one way, a writer whose history is full waits for
 // acknowledgements, at most for max_blocking_time, then checks for cancellation.
 //
 // Participants of one process pass messages directly unless that is switched off, as for all but FastWay::Intraprocess:

@@ -38,7 +38,7 @@ inline bool start_manager(const std::string &endpoint, uint64_t largest_call_byt
 	return !CORBA::is_nil(manager->thePOAManager()) && manager->activateManager();
 }
 
-// Until the process ends, with the first end's settings: a worker's ends all belong to one target.
+// Starts the manager until the process ends, with the first end's settings: a worker's ends all belong to one target.
 inline bool join_manager(const std::string &endpoint, uint64_t largest_call_bytes)
 {
 	static const bool has_orb = start_manager(endpoint, largest_call_bytes);

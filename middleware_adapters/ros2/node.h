@@ -66,7 +66,7 @@ inline const rclcpp::Context::SharedPtr &context(size_t domain)
 	return *only;
 }
 
-// With a topic or two, and without a node's other parts.
+// Makes a node with a topic or two, and without a node's other parts.
 inline rclcpp::Node::SharedPtr make_node(const std::string &name, size_t domain, bool hands_over_pointers)
 {
 	return std::make_shared<rclcpp::Node>(name, rclcpp::NodeOptions()

@@ -22,7 +22,7 @@ public:
 		all_.add_guard_condition(over_);
 	}
 
-	// Until there is something to take, or end().
+	// Sleeps until there is something to take, or end() was called.
 	void sleep() { [[maybe_unused]] const auto woken_by = all_.wait(); }
 	// Any thread.
 	void end() { over_->trigger(); }

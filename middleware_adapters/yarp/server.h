@@ -29,7 +29,7 @@ inline void set_environment()
 		unsetenv(name);
 }
 
-// Until the process ends.
+// Joins the network until the process ends.
 inline void join_network()
 {
 	static const yarp::os::Network *const only = [] {

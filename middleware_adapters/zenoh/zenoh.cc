@@ -95,7 +95,7 @@ std::string config_of(const icepath_endpoint &end, const std::string &where)
 		   "}, connect: {endpoints: " + (end.side == 1 ? there : none) + "}}";
 }
 
-// In the library's thread.
+// Called in the library's thread.
 void handle(void *called, const void *data, uint64_t bytes)
 {
 	const uint64_t called_ns = icepath_now_ns();

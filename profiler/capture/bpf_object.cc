@@ -35,9 +35,9 @@ const btf *kernel_types()
 	return types.get();
 }
 
-// What the kernel lacks, libbpf looks for in modules, which takes CAP_SYS_ADMIN. Without that libbpf 1.1 refuses to
-// load the object, as a member's on Linux 6.1, which lacks bpf_cast_to_kern_ctx(). It looks once for each object: so it
-// does that here, for a function that no kernel has.
+// libbpf looks in modules for what the kernel lacks, which takes CAP_SYS_ADMIN. Without that, libbpf 1.1 refuses to
+// load the object, such as a member's on Linux 6.1, which lacks bpf_cast_to_kern_ctx(). It looks once for each object,
+// so this makes it look now, for a function that no kernel has.
 void give_up_on_modules(const capture_bpf *bpf)
 {
 	__u32 first = 0;

@@ -152,7 +152,7 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	bpf_ = bpf.release();
 }
 
-// After the programs are loaded, so that the kernel's symbols have theirs.
+// To be called after the programs are loaded, so that the kernel's symbols include theirs.
 void Capture::prepare_samples(const std::vector<uint32_t> &cpus)
 {
 	timers_ = std::make_unique<SamplingTimers>(bpf_program__fd(bpf_->progs.on_sample), cpus);

@@ -64,8 +64,8 @@ public:
 	// narrower.
 	std::vector<SkippedPrograms> end_block();
 
-	// Its holder can also write: the kernel doesn't map a map by a read-only descriptor (bpf_map_mmap() wants
-	// VM_SHARED, which mmap drops for one). So nothing read back from the slots may serve as a bound.
+	// The descriptor's holder can also write: the kernel doesn't map a map by a read-only descriptor (bpf_map_mmap()
+	// wants VM_SHARED, which mmap drops for one). So nothing read back from the slots may serve as a bound.
 	int slots_fd() const;
 	int fills_fd() const; // an icepath_fill for each slot
 	int user_stacks_fd() const; // an icepath_user_stack for each of the first stacks; only if it samples

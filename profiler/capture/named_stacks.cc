@@ -39,7 +39,7 @@ NamedStacks::NamedStacks(uint32_t stacks)
 	  symbols_(symbols_of_this_kernel()), numbers_(symbols_.size())
 {
 	const size_t bytes = named_bytes(room_);
-	// Sealed: a memory that icepath could cut would kill the helper.
+	// Sealed, because the helper would be killed if icepath shortened the memory.
 	if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) || fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) ||
 		(memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)) == MAP_FAILED) {
 		const int why = errno;

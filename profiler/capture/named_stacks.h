@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Stacks of the kernel, by the names of their functions: what the root helper gives of them to icepath, which may not
-// have the kernel's addresses.
+// Stacks of the kernel as names of functions. In this form the root helper gives them to icepath, which may not have
+// the kernel's addresses.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct FunctionNames {
 // A FunctionNames, then the stacks.
 constexpr size_t named_bytes(size_t stacks) { return sizeof(FunctionNames) + stacks * sizeof(NamedStack); }
 
-// The kernel's function that an interrupt enters it by. An exception's or a system call's isn't one.
+// Whether an interrupt enters the kernel by this function. The entries of exceptions and system calls don't count.
 bool is_interrupt_entry(std::string_view function);
 
 class NamedStacks {
@@ -46,8 +46,8 @@ public:
 
 	int fd() const { return fd_; } // a memfd that can't change its size
 	bool knows_kernel() const { return !symbols_.empty(); }
-	// Names the first `count` stacks, or as many as there is room for; of each the part that may be told. Empties them:
-	// what a late program fills is then a stack with its own part.
+	// Names the first `count` stacks, or as many as there is room for; of each only the part that icepath may have.
+	// Empties them, so that what a late program fills is a stack with its own part.
 	void name(icepath_stack *stacks, uint32_t count);
 
 private:

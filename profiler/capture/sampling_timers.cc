@@ -38,7 +38,7 @@ int open_event(uint32_t cpu)
 	return static_cast<int>(syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-// More than a sleep mostly lasts longer than asked for.
+// Mostly a sleep lasts longer than asked for by less than this.
 constexpr uint64_t kSpinNs = 1'000'000;
 
 // Returns at once for less than kSpinNs.
@@ -82,8 +82,9 @@ void SamplingTimers::start(uint64_t period_ns)
 	uint64_t begin_ns = 0; // of the first event's period
 	for (size_t i = 0; i < events_.size(); i++)
 		for (int tries = 0; tries < kMostTries; tries++) {
-			// Not at the same time on all CPUs: one that is held up with a lock would always be seen by others as their
-			// wait. A sleep alone lasts longer than asked for, by a third of a short period.
+			// The timers don't expire at the same time on all CPUs. Otherwise the interrupt of a thread that holds a
+			// lock would always be sampled on other CPUs as their wait. A sleep alone lasts longer than asked for, by a
+			// third of a short period.
 			const auto late_ns = [&] { return (icepath_now_ns() - begin_ns + period_ns - i * share_ns) % period_ns; };
 			while (i > 0 && late_ns() > std::max<uint64_t>(share_ns / 8, 1000))
 				sleep_before(period_ns - late_ns());

@@ -12,7 +12,7 @@ inline constexpr uint64_t kShortestPeriodNs = 10'000, kLongestPeriodNs = 1'000'0
 
 class SamplingTimers {
 public:
-	// Opens them, stopped: so they cost nothing. Takes CAP_PERFMON. Throws Failure(MachineCannot).
+	// Opens the timers stopped, so that they cost nothing. Takes CAP_PERFMON. Throws Failure(MachineCannot).
 	SamplingTimers(int program, const std::vector<uint32_t> &cpus);
 	~SamplingTimers();
 	SamplingTimers(const SamplingTimers &) = delete;

@@ -31,7 +31,7 @@ Trial try_probe(size_t probe, std::optional<Tier> forced = {});
 using Selection = std::array<Trial, kProbes.size()>;
 
 // Does this for all probes, except tracepoints in the kernel's BTF, which are known to work. Functions are tried,
-// because BTF has some that can't be probed. Of a tier that the kernel refuses altogether, only a few are.
+// because BTF has some that can't be probed. If the kernel refuses a whole tier, only a few of its functions are tried.
 Selection select_probes(std::optional<Tier> forced = {});
 
 } // namespace icepath::capture

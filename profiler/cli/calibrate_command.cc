@@ -70,7 +70,7 @@ void check_as(const privilege::Identity &user, const std::string &file)
 		throw Failure(ExitCode::Usage, answered ? sentence : fmt::format("{}: can't be checked as its owner", file));
 }
 
-// Nothing where claims aren't possible, which is said.
+// Returns nothing where claims aren't possible, and says so.
 std::optional<privilege::CpuClaim> claimed(uint32_t cpu)
 {
 	try {

@@ -62,7 +62,7 @@ public:
 		: cpus_(std::move(cpus)), duration_ns_(duration_ns), capture_(capture), soft_(soft)
 	{}
 
-	// `keeper`: that has isolated the CPUs.
+	// `keeper`: the one that has isolated the CPUs.
 	Seen look(const std::string &level, isolation::Keeper *keeper)
 	{
 		const auto admit = [&](int pidfd) {
@@ -220,7 +220,7 @@ model::Quietness look_at_cpus()
 		cpus.push_back(choice.receiver);
 	try {
 		look.noise = noise::measure(cpus, kLookNs, nullptr, {});
-	} catch (const Failure &) { // that it is unknown is told
+	} catch (const Failure &) { // the output says that it is unknown
 	}
 	look_at_line();
 	if (round_trips_ns.size() > 1) {

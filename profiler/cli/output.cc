@@ -36,7 +36,7 @@ void open_standard_streams()
 			(void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-// Without stdio, whose buffer loses the errno, and after a failed fflush() the error too.
+// Does without stdio: its buffer loses errno and, after a failed fflush(), the error too.
 void print(const std::string &page)
 {
 	const std::string text = model::printable_page(page);

@@ -6,9 +6,9 @@
 
 namespace icepath::cli {
 
-// Runs `PROGRAM report -- RUN` without output, and waits for it. What that takes of memory is gone with its process: a
-// run of hours keeps nothing of it. False: it failed, or `stops` said true before it ended, which it is asked ten times
-// a second; then the process is killed.
+// Runs `PROGRAM report -- RUN` without output, and waits for it. Its memory is gone with its process, so a run of hours
+// keeps nothing of it. `stops` is asked ten times a second whether to kill the process. False: the report failed, or
+// was killed.
 bool rehearse_report(const std::string &program, const std::string &run, const std::function<bool()> &stops);
 
 } // namespace icepath::cli

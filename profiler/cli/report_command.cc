@@ -15,7 +15,7 @@
 namespace icepath::cli {
 namespace {
 
-// What `made` returns; meanwhile a terminal says that the run is being read.
+// Returns what `made` returns. Meanwhile a terminal says that the run is being read.
 template <typename Made> auto after_reading(const Style &style, const Made &made)
 {
 	std::optional<ReadingNote> note;

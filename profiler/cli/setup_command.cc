@@ -11,7 +11,7 @@
 namespace icepath::cli {
 namespace {
 
-// What it is now, and what --caps would do.
+// Prints what the file is now, and what --caps would do.
 void describe(const std::string &path, const std::string &group)
 {
 	print(fmt::format("{} is {}\n", path, privilege::describe_rights(path)));

@@ -67,8 +67,8 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	return transfer;
 }
 
-// For each reception, the one that began its read. Where one read returned several messages, the later ones have its
-// stamps, and the first one's wait asked for them.
+// For each reception, the index of the one that began its read. If one read returned several messages, the later ones
+// repeat its stamps, and the first one's wait asked for all of them.
 std::vector<size_t> first_in_read(const std::vector<RecvStamp> &recvs)
 {
 	std::vector<size_t> first(recvs.size());
@@ -247,7 +247,7 @@ void add_deliveries(const model::BlockFlow &flow, const FlowMessages &matched, O
 // Name of the process's first thread until the worker knows its side.
 constexpr std::string_view kWorker = "icepath-worker";
 
-// Threads of a library that set no name have the name of the thread that started them.
+// A library's thread that sets no name has that of the thread that started it.
 void name_library_threads(const model::Block &block, const model::Cell &cell, Observations &seen)
 {
 	for (size_t i = 0; i < block.sides.size(); ++i) {
@@ -259,7 +259,8 @@ void name_library_threads(const model::Block &block, const model::Cell &cell, Ob
 	}
 }
 
-// A library's thread that handles a side's messages is told from the other side's of the same name.
+// Puts the side's name before that of a library's thread that handles its messages: the other side's may have the same
+// name.
 void name_handlers(const model::Block &block, const model::Cell &cell, Observations &seen)
 {
 	if (cell.wait != model::Wait::Callback)

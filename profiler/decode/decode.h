@@ -14,7 +14,7 @@ struct DecodedWindow {
 	path::Observations seen;
 	SocketEvents events;
 };
-// `others`: threads that its own list lacks.
+// `others`: threads missing from the window's own list.
 DecodedWindow decode_window(const model::Window &window, const std::vector<model::WindowThread> &others = {});
 
 // Everything that a worker wrote is untrusted: impossible stamps make their delivery incomplete (inverted_time) and
@@ -23,6 +23,6 @@ DecodedWindow decode_window(const model::Window &window, const std::vector<model
 path::Observations observations_of(const model::Block &block, const model::Cell &cell, path::Observations seen,
 								   const SocketEvents &events);
 bool knows_sides(const model::Window &window, const model::Block &block);
-path::Observations observations_of(const model::Block &block, const model::Cell &cell); // any window
+path::Observations observations_of(const model::Block &block, const model::Cell &cell); // decodes it first
 
 } // namespace icepath::decode

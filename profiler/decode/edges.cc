@@ -52,7 +52,8 @@ private:
 		return after == all.begin() ? nullptr : *std::prev(after);
 	}
 
-	// Woken by a thread in a call, or by a softirq that announced something at a socket to the thread that waits there.
+	// Adds an edge if the waker was a thread in a sending or futex call, or a softirq that had announced something at a
+	// socket.
 	void add_waking(const Thread &woken, const OffCpu &off)
 	{
 		Edge on{.to = woken.tid, .woken = &off};
@@ -111,7 +112,7 @@ private:
 	std::map<std::pair<uint32_t, uint8_t>, std::vector<const Announcement *>> announced_by_; // by tid and context
 	std::unordered_map<uint32_t, std::vector<const Call *>> waits_; // readiness waits, by tid
 	std::map<std::pair<const Call *, uint32_t>, std::vector<const Call *>>
-		takes_; // what a call gave, by the tid that took it
+		takes_; // takings of what a call gave, by that call and the taker's tid
 	std::vector<Edge> all_;
 };
 

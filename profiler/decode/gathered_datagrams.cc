@@ -61,7 +61,7 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 	auto next = queued.begin();
 	for (const SocketEvent &announced : ready) {
 		for (; next != queued.end() && next->event.at_ns <= announced.at_ns; ++next) {
-			// Taken by now, it had been announced: that record is lost.
+			// A datagram that is taken by now had been announced: that record is lost.
 			while (!waiting.empty() && taken_by(*waiting.front()->message) <= next->event.at_ns) {
 				waiting.pop_front();
 				is_untold = true;
@@ -100,7 +100,7 @@ void match_gathered_datagrams(const SocketEvents &events, const Observations &se
 	for (FlowMessages &flow : flows)
 		for (const Queued &one : queued_by(events, seen, flow))
 			cpus[one.event.cpu].queued.push_back(one);
-	// Announcements after the last message are of closing ones, see worker::SenderState.
+	// Announcements after the last message belong to closing messages, see worker::SenderState.
 	uint64_t last_taken_ns = 0;
 	for (const FlowMessages &flow : flows)
 		for (const FlowMessage &message : flow.messages)

@@ -244,7 +244,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	}
 }
 
-// Mostly they are in that order already.
+// Sorts only if needed: mostly the items are in order already.
 template <class Items, class Key> void put_in_order(Items &items, Key key)
 {
 	if (!std::ranges::is_sorted(items, {}, key))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads a block's records: checks and numbers them, turns them into the walk's threads and CPUs, and finds the windows
-// of missing ones.
+// in which records are missing.
 #include <set>
 
 #include "profiler/model/block.h"
@@ -47,7 +47,7 @@ struct SocketEvents {
 };
 
 // Fills off-CPU periods of the threads already in `seen.threads`, CPUs, task names and loss windows. A record of
-// unknown type, version, size or thread, or one that contradicts itself, is unreadable and gets a window of its own.
+// unknown type, version, size or thread, or one that contradicts itself, is unreadable and leaves a loss window.
 SocketEvents read_log(const std::vector<model::SlotCapture> &slots, Observations &seen);
 
 } // namespace icepath::decode

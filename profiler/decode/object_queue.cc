@@ -69,7 +69,7 @@ void ObjectQueue::between(At begin, At end, uint64_t empty_ns)
 			emptied_ns_.push_back(one->at_ns);
 	}
 	if (std::any_of(begin, end, [](const Happening &one) { return one.kind == Happening::Kind::Take; }))
-		flying_.clear(); // it arrived before what was taken
+		flying_.clear(); // all that was in flight arrived before what was taken
 }
 
 bool ObjectQueue::by_datagram(At begin, At end, uint64_t empty_ns)
@@ -89,11 +89,11 @@ bool ObjectQueue::by_datagram(At begin, At end, uint64_t empty_ns)
 	const size_t own = taken.size() - foreign;
 	const auto was_in = [&](const Given &rest) { return rest.in_ns <= empty_ns; };
 	if (std::any_of(given.begin() + static_cast<std::ptrdiff_t>(own), given.end(), was_in))
-		return false; // it was taken, too
+		return false; // the queue was empty after it was in, so it must have been taken, too
 	const auto is_it = [&](const Happening &take, const Given &gave) {
 		return gave.call && take.bytes == gave.left && take.at_ns >= gave.call->begin_ns;
 	};
-	// Which of them it was at the earliest and at the latest.
+	// The earliest and the latest taking that each given datagram can be.
 	std::vector<const Happening *> first, last;
 	for (const Happening *take : taken)
 		if (first.size() < own && is_it(*take, given[first.size()]))

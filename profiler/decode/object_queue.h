@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One object's givings and takings in order: which givings each taking got its bytes from. takings.h explains objects.
+// Finds the givings that each taking of one object got its bytes from, by their order. takings.h explains objects.
 #include <cstdint>
 #include <deque>
 #include <vector>

@@ -11,7 +11,7 @@ namespace icepath::decode {
 
 namespace {
 
-// More candidate calls for one message can't be told apart.
+// With more candidate calls a message is ambiguous_relay.
 constexpr size_t kMostCrossings = 256;
 
 // Threads that share memory: a process, all processes together, or a single thread of unknown process.
@@ -96,9 +96,9 @@ private:
 		return false;
 	}
 
-	// Whether the message may end with the last of these, which threads of one memory gave on one way. Its parts are
-	// given one after the other. If the whole payload had gone, and its giver then paused or another thread gave, later
-	// bytes belong to another message. Returns the latest index at which the message can begin.
+	// Returns the latest index at which the message can begin if it ends with the last of `gives`, which threads of one
+	// memory gave on one way. Returns nothing if it can't end there. Its parts are given one after the other. If the
+	// whole payload had gone, and its giver then paused or another thread gave, later bytes belong to another message.
 	std::optional<size_t> first_of_message(const std::vector<Given> &gives) const
 	{
 		uint64_t sum = 0;
@@ -170,8 +170,8 @@ private:
 		}
 	}
 
-	// Collects the ways from the sender's memory into `to`; false if there are two. A way doesn't return to a memory
-	// that it has left.
+	// Collects the ways from the sender's memory to `to`; false if there are two. A way doesn't return to a memory that
+	// it has left.
 	bool collect(Memory to, uint64_t by_ns, std::vector<const Crossing *> &chain, std::set<Memory> &passed)
 	{
 		for (const Crossing &one : crossings_) {
@@ -311,7 +311,8 @@ private:
 		return found;
 	}
 
-	// Connects two threads of one memory: by edges as far from both ends as there is only one, and in memory between.
+	// Connects two threads of one memory: by edges from both ends as long as there is only one candidate, and in memory
+	// in between.
 	bool connect(uint32_t from, const Mark &had, uint32_t to, const Mark &by)
 	{
 		if (from == to)

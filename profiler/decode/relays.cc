@@ -166,7 +166,7 @@ void find_relays(const SocketEvents &events, const Means &means, Observations &s
 		Mark taken = stamps.take_return.value_or(delivery.recv);
 		if (taken.at_ns > delivery.recv.at_ns) // impossible: the walk will report it
 			taken = delivery.recv;
-		// What nobody took from an object while the message was on its way didn't carry it.
+		// Something untold matters only if it was taken while the message was on its way.
 		const auto untold = std::ranges::lower_bound(handed_on.untold_ns, delivery.send.at_ns);
 		if (untold != handed_on.untold_ns.end() && *untold <= taken.at_ns) {
 			delivery.unresolved = Reason::AmbiguousRelay;
@@ -182,7 +182,7 @@ void find_relays(const SocketEvents &events, const Means &means, Observations &s
 			found.push_back(step.on ? transfer_of(step, delivery.message, seen)
 									: transfer_in_memory(step, delivery.message, seen));
 		if (means.calls_back)
-			continue; // how the receiver's thread got it is in the log
+			continue; // the log shows how the receiver's thread got it
 		Transfer &last = found.back(); // the receiver stamps the library's functions
 		last.ask = stamps.ask;
 		last.wait_return = stamps.wait_return;

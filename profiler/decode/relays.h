@@ -4,8 +4,8 @@
 // wakings.
 //
 // A thread may hand a message on by waking another from within a sending or futex call, or by bytes that the other
-// takes. Which calls gave the bytes that a call took is known (takings.h), their content isn't. So a way counts only if
-// it is the only possible one.
+// takes. The calls that gave the bytes of a taking call are known (takings.h), the content isn't. So a way counts only
+// if it is the only possible one.
 //
 // Between processes without shared memory, a message takes calls that move at least its payload's bytes (no library
 // here compresses): a heartbeat, an acknowledgement or a lone header is less. It may go in several calls, of several
@@ -23,9 +23,9 @@
 // before its only waking. The end of a wait for a lock hands nothing on (locks.h). Between processes that share memory,
 // several ways without a common part are ambiguous_relay.
 //
-// If another delivery of the cell overlaps, the messages can't be told apart: ambiguous_relay. So it is if something
-// untold (takings.h) was taken during the delivery. If no hand-over reaches back to the sender: left_path, or
-// lost_record if a thread that slept came back without a recorded waking.
+// If another delivery of the cell overlaps, the messages can't be told apart: ambiguous_relay. The reason is the same
+// if something untold (takings.h) was taken during the delivery. If no hand-over reaches back to the sender, it is
+// left_path, or lost_record if a thread that slept came back without a recorded waking.
 //
 // The last thread of a way is the side's own, which stamps the library's function that took the message. By callback it
 // is the library's thread that called the handler (model::thread_of), and its system calls show how it got the message.

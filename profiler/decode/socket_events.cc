@@ -99,8 +99,8 @@ std::optional<uint32_t> first_byte(const std::vector<SocketEvent> &device, const
 	return base;
 }
 
-// Where the sender announced nothing but one other task did: a kernel thread that sends for it (io_uring's SQPOLL).
-// Announcements of several such tasks within [begin, end] match nothing.
+// Matches a message that the sender didn't announce but one other task did: a kernel thread that sends for it
+// (io_uring's SQPOLL). Announcements of several such tasks within [begin, end] match nothing.
 bool match_kernel_thread(const std::vector<SocketEvent> &others, uint64_t begin_ns, uint64_t end_ns, Transfer &transfer)
 {
 	const auto within = all_within(others, begin_ns, end_ns);
@@ -118,8 +118,8 @@ uint64_t sent_by(const FlowMessages &flow, size_t index)
 	return is_last ? UINT64_MAX : flow.messages[index + 1].sent->send_ns;
 }
 
-// Handed in memory to a kernel thread that was awake. If nothing announced it before a polling receiver had it, it was
-// ready by then.
+// Matches a message that was handed in memory to a kernel thread that was awake. If nothing announced it before a
+// polling receiver had it, it was ready by then.
 void match_without_call(const std::vector<SocketEvent> &others, uint64_t sent_by_ns, FlowMessage &message)
 {
 	Transfer &transfer = message.transfer;
@@ -321,7 +321,7 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, FlowM
 			continue;
 		in_flight_until_ns = std::max(in_flight_until_ns, last->at_ns + 1);
 		if (strays) {
-			// Only if nothing else was announced in that time.
+			// The match holds only if nothing else was announced in that time.
 			const auto announced = all_within(ready, begin_ns, transfer.call_return->at_ns);
 			if (!in_calls || announced.size() != parts.size())
 				continue;

@@ -42,7 +42,7 @@ public:
 		std::set<std::pair<const SocketEvent *, uint64_t>> arrived; // datagram and socket
 		for (const SocketEvent &event : events.ready) {
 			Announcement one = announced(event);
-			// A datagram reaches a socket once. A second time, the record of another packet is missing.
+			// A datagram reaches a socket once. If it seems to do so twice, the record of another packet is missing.
 			if (one.device && !event.has_stream_end && !arrived.emplace(one.device, event.socket).second)
 				one = {.ready = &event, .again = true};
 			announcements_.push_back(one);
@@ -79,7 +79,7 @@ private:
 		uint64_t asked_ns = call.begin_ns;
 		for (; off != thread.off.end() && off->out_ns < call.end_ns; ++off)
 			if (!off->preempted && off->waking_ns != 0) {
-				// Woken before it went to sleep, it had found the queue empty earlier.
+				// If it was woken before it went to sleep, it had found the queue empty earlier.
 				const uint64_t empty_ns = off->waking_ns < off->out_ns ? asked_ns : off->out_ns;
 				takes.push_back({empty_ns, Happening::Kind::Empty, thread.tid, nullptr, 0});
 				asked_ns = off->in_ns;
@@ -165,8 +165,9 @@ private:
 		}
 	}
 
-	// Whether a datagram had been handled before a softirq announced something: a softirq that began later has ended.
-	// It leaves nothing that its CPU had queued, or, with too many packets, the announcement has no giver.
+	// Whether a datagram had been handled before a softirq announced something: a softirq that began after it was
+	// queued has ended. That one left nothing that its CPU had queued. If it stopped at too many packets, the
+	// announcement has no giver.
 	bool is_over(const SocketEvent &datagram, const SocketEvent &ready) const
 	{
 		const auto receiving = receiving_.find(ready.cpu);
@@ -207,8 +208,9 @@ private:
 		return one;
 	}
 
-	// What went into an object: what the only socket that reaches it was given, if that reaches only this object, or
-	// what it was given itself; otherwise by announcements.
+	// What went into an object. If nothing was announced at it, that is what it was given itself. If only one socket
+	// reaches it, and that one reaches no other object, it is what that socket was given. Otherwise the announcements
+	// show it.
 	std::vector<Happening> given_to(uint64_t object) const
 	{
 		const auto announced = at_.find(object);
@@ -305,7 +307,7 @@ private:
 			return;
 		add_foreign(object, all);
 		all.insert(all.end(), takes.begin(), takes.end());
-		// What was found empty while records were lost may have had something else meanwhile.
+		// A queue that was found empty while records were lost may have held something else meanwhile.
 		std::erase_if(all, [&](const Happening &one) {
 			return one.kind == Happening::Kind::Empty && std::ranges::any_of(seen_.lost, [&](const LossWindow &lost) {
 					   return lost.begin_ns <= one.at_ns && one.at_ns <= lost.end_ns;
@@ -331,8 +333,8 @@ private:
 	}
 
 	// Assigns each taking the last announcement of its giving call before it was taken. Packets without one get the
-	// first announcement after the call began, which includes them; others, which their call announces, were taken
-	// before that.
+	// first announcement after the call began, which includes them. Others are announced by their own call, so they
+	// were taken before that.
 	void announce(uint64_t object, std::ranges::subrange<std::vector<Taking>::iterator> takings) const
 	{
 		const auto found = at_.find(object);

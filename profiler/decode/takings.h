@@ -10,18 +10,18 @@
 // A softirq announces the datagram that its CPU queued last. If an earlier softirq had handled that one, a process that
 // isn't watched sent the announced datagram: it has no giver. Between two instants at which the socket was empty, such
 // datagrams are told from those of the run by their sizes and their order, if that leaves one possibility, or else none
-// is matched. That rests on whole datagrams, each taken once by one call.
+// is matched. This assumes that each datagram is taken whole, and once, by one call.
 //
-// What two threads give to one object at the same time may enter in either order. What is taken from the object is then
-// untold until all of it has been taken. What was announced before the other call began came first.
+// If two threads give to one object at the same time, either may be first. Takings from the object are then untold
+// until all of it has been taken. What was announced before the other call began came first.
 //
-// What comes through a network device, loopback included, may arrive after its call has returned: TCP holds it for its
-// window. So if the other end was seen empty, and more is then taken than was given since, the surplus is the newest of
-// what was given before.
+// Bytes that come through a network device, loopback included, may arrive after their call has returned: TCP holds them
+// for its window. So if the other end was seen empty, and more is then taken than was given since, the surplus is the
+// newest of what was given before.
 //
-// What was in an object before its first record, or before a lost one, is as much as was taken beyond what was given.
-// None of it is left once the object is seen empty: a taking call found nothing, or slept. If the sums contradict that,
-// nothing is matched.
+// An object held as much before its first record, or before a lost one, as was taken beyond what was given. None of it
+// is left once the object is seen empty: a taking call found nothing, or slept. If the sums contradict that, nothing is
+// matched.
 #include <vector>
 
 #include "profiler/decode/log.h"
@@ -35,7 +35,7 @@ struct Taking {
 	const Call *give = nullptr, *take = nullptr; // never nullptr
 	uint64_t bytes = 0; // bytes of `give` that it took; 0: not known
 	const SocketEvent *ready = nullptr, *device = nullptr; // at a socket
-	bool through_device = false; // other takings from the object passed a device
+	bool through_device = false; // what is taken from the object passes a device
 };
 
 // An announcement at a socket, and the call that caused it if known.
@@ -44,7 +44,7 @@ struct Announcement {
 	const SocketEvent *device = nullptr;
 	const Call *give = nullptr;
 	uint32_t from = 0;
-	bool again = false; // of a datagram that this socket has had: of its next part, or of another one without a record
+	bool again = false; // for a datagram that this socket has had: for its next part, or another without a record
 };
 
 struct Moved {

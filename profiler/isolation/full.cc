@@ -128,7 +128,7 @@ public:
 		return told("statistics", {outcome}, "statistics of memory", fmt::format("are added up every {} s", kSeconds));
 	}
 
-	// For the time between blocks, and if CPUs can't be kept awake in blocks.
+	// Serves the time between blocks, and blocks in which CPUs can't be kept awake.
 	Step resume_latency()
 	{
 		std::vector<Outcome> outcomes;

@@ -22,7 +22,7 @@ namespace icepath::isolation {
 
 inline constexpr const char *kJournalPath = "run/icepath.journal";
 
-// Whose isolation it is.
+// The journal's first line: whose isolation it is.
 struct Head {
 	std::string boot; // boot_id: the kernel's name for the time since the machine started
 	pid_t pid = 0; // of icepath

@@ -13,7 +13,7 @@
 
 namespace icepath::isolation {
 
-// Of one change: Done, AlreadySo, NotPossible; or Left, if it would be possible and none is to be made.
+// The outcome of one change: Done, AlreadySo or NotPossible; or Left, if the change is possible but none is to be made.
 struct Outcome {
 	cpuset::StepState state = cpuset::StepState::NotPossible;
 	std::string why; // of NotPossible
@@ -40,8 +40,8 @@ public:
 
 	// Knobs that somebody else has changed since, each reported once.
 	std::vector<std::string> look();
-	// In reverse order. Returns sentences about knobs that somebody else changed meanwhile, which are left, and about
-	// those that can't be restored. May be called again.
+	// Undoes the changes in reverse order. Returns sentences about knobs that somebody else changed meanwhile, which
+	// are left, and about those that can't be restored. May be called again.
 	std::vector<std::string> put_back();
 
 	const Tree &tree() const { return tree_; }

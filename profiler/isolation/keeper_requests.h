@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The messages between icepath and its keeper. None has a path. Of values only limits cross, within bounds (tune.h).
+// The messages between icepath and its keeper. None has a path. The only values in them are limits, within bounds
+// (tune.h).
 #include <array>
 #include <cstdint>
 
@@ -26,7 +27,7 @@ struct KeeperRequest {
 	std::array<Tuning, kMaxTunings> tunings;
 };
 
-// A reply is one of these, and as many more as it says: all in all at most so many.
+// A reply is one KeeperReply and as many more as that one says: at most so many in all.
 inline constexpr size_t kMostReplies = 1000;
 
 struct KeeperReply {

@@ -9,7 +9,7 @@
 
 namespace icepath::model {
 
-// What isn't there wasn't told: an empty text is one as well.
+// A missing value or an empty text wasn't recorded.
 struct Host {
 	std::string hostname, kernel, kernel_version, machine; // uname(2)
 	std::string cpu_model, clocksource;
@@ -47,8 +47,8 @@ struct Disturbance {
 struct Isolation {
 	std::optional<uint32_t> sender_cpu, receiver_cpu;
 	std::string housekeeping_cpus, daemon_cpus; // "0-3,5"
-	std::string why; // these CPUs were taken
-	std::optional<IsolationLevel> level; // nothing, as no steps: the run doesn't tell
+	std::string why; // why these CPUs were taken
+	std::optional<IsolationLevel> level; // nothing, and no steps: the run doesn't tell
 	std::vector<IsolationStep> steps;
 	std::optional<std::vector<Disturbance>> items; // nothing: not looked for
 	friend bool operator==(const Isolation &, const Isolation &) = default;

@@ -11,7 +11,7 @@
 
 namespace icepath::model {
 
-// What was seen of the CPUs, in a look before any run or during one. A look says nothing of what comes later.
+// What a look at the CPUs saw, before any run or during one. It says nothing of what comes later.
 struct Quietness {
 	std::vector<CpuNoise> noise; // by CPU
 	std::optional<std::pair<uint64_t, uint64_t>> round_trip_ns; // the shortest and longest of a cache line between CPUs
@@ -28,11 +28,12 @@ struct Fitness {
 
 // More than half of all messages must be undisturbed, with room for messages that take longer than a gap.
 inline constexpr double kTakenForMedians = 0.05; // of a CPU's time, by others
-// A change that moves latencies from one block to the next. CPUs share a core, a cache or a socket, and from each of
-// these to the next the round trip at least doubles. Ranks leave out the slowest tenth of a block's messages, so others
-// mustn't take more than medians allow either.
+// Round trips so far apart show a change that moves latencies from one block to the next: CPUs share a core, a cache or
+// a socket, and from each of these to the next the round trip at least doubles. Ranks leave out the slowest tenth of a
+// block's messages, so others mustn't take more than medians allow either.
 inline constexpr double kLineApart = 1.5;
-// A p99.9 shouldn't be made by what has nothing to do with the target: less than one message in a thousand.
+// Whatever has nothing to do with the target may disturb less than one message in a thousand, or else it makes the
+// p99.9.
 inline constexpr double kTakenForTails = 0.001;
 inline constexpr uint64_t kLongestForTailsNs = 100'000;
 

@@ -46,8 +46,8 @@ bool may_be_one_queue(const Observations &seen, uint64_t given_to, uint64_t take
 	return reached != seen.reached.end() && reached->second.contains(taken_from);
 }
 
-// Whether it was woken because there was room: made by a thread that takes from the queue, or by the softirq that frees
-// sent packets (sock_wfree(), an acknowledgement).
+// Whether it was woken because the queue had room again: by a thread that takes from the queue, or by the softirq that
+// frees sent packets (sock_wfree(), an acknowledgement).
 bool by_room(const Observations &seen, const Call *sending, const OffCpu &off, const Transfer *out)
 {
 	if (off.waker_context != ICEPATH_CONTEXT_TASK)

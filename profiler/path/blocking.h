@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Why a thread slept that wasn't waiting for the message: the part of `blocked`, as far as evidence shows. A waking by
-// a task is no evidence of a lock; it only names the waker.
+// Classifies the sleep of a thread that wasn't waiting for the message: the part of `blocked`, as far as evidence
+// shows. A waking by a task alone is no evidence of a lock; it only names the waker.
 #include "profiler/path/observations.h"
 
 namespace icepath::path {

@@ -75,7 +75,7 @@ uint64_t within(const Mark &begin, const Mark &end, double share)
 	return begin.at_ns + static_cast<uint64_t>(share * static_cast<double>(end.at_ns - begin.at_ns));
 }
 
-// The calibrated instant within the sending call, at the latest when the taking call has the message out of the queue.
+// The calibrated instant within the sending call, but no later than the taking call has the message out of the queue.
 std::optional<uint64_t> by_calibration(const Transfer &transfer)
 {
 	if (!transfer.shares || transfer.device || transfer.carried() || !transfer.call || !transfer.call_return)
@@ -130,9 +130,9 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 	for (const OffCpu &off : off_between(taker, std::max(transfer.ask.at_ns, earliest), taken_by_ns)) {
 		if (off.preempted || off.in_ns <= latest || (pairs && by_giver_in_call(transfer, off)))
 			continue;
-		// Asleep in its wait when the message was there at the latest: the giver had to wake it, and didn't. If it fell
-		// asleep after the begin of the sending call, it may have slept for this message, or for something else after
-		// finding it.
+		// The taker was asleep in its wait at `latest`, when the message was surely there, so the giver had to wake it,
+		// and didn't. A taker that fell asleep after the sending call began may have slept for this message, or for
+		// something else after finding it.
 		if (off.waking_ns > latest || off.out_ns >= earliest)
 			return Reason::NoEvidence;
 	}
@@ -232,7 +232,7 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 	if (transfer.ready && transfer.ready->at_ns <= by->at_ns) {
 		if (!ordered({transfer.call, transfer.device, transfer.ready}))
 			return Reason::InvertedTime;
-		// Ready after the giver's call, with nothing that could have held the message meanwhile.
+		// The message became ready only after the giver's call, although nothing could have held it meanwhile.
 		if (!transfer.device && !transfer.carried() && transfer.call_return &&
 			transfer.ready->at_ns > transfer.call_return->at_ns)
 			return Reason::NoEvidence;

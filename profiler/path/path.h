@@ -55,8 +55,8 @@ struct Boundary {
 	uint64_t earliest_ns = 0, latest_ns = 0; // both at_ns unless is_inferred()
 };
 
-// The culprit of a stretch of time: what had the CPU, or the waker. The last three kinds are of a thread that waited
-// for a CPU which no task or interrupt had, as far as records show.
+// The culprit of a stretch of time: what had the CPU, or the waker. The last three kinds apply where a thread waited
+// for a CPU that no task or interrupt had, as far as records show.
 struct Culprit {
 	enum class Kind : uint8_t {
 		None,
@@ -82,7 +82,8 @@ struct Segment {
 	uint16_t hop = 0; // 0 is the sender; a transfer belongs to its downstream hop
 	uint32_t thread = 0; // tid of the hop
 	Boundary begin, end; // a segment begins where the one before it ends
-	// Set where it waited for a CPU: who had it for at least half of that time, if any. Never Unknown.
+	// Set where the thread waited for a CPU: what had that CPU for at least half of the time, if anything. Never
+	// Unknown.
 	Culprit culprit;
 	uint64_t duration_ns() const { return end.at_ns - begin.at_ns; }
 	// The worse of both ends.

@@ -19,7 +19,7 @@ bool has_cpu(const Thread &thread, uint16_t cpu, uint64_t at_ns)
 	return !instant.empty() && !instant.front().off && instant.front().cpu == cpu;
 }
 
-// Who had the sample's CPU at `at_ns`: the current thread, unless it was switched in since.
+// The thread that had the sample's CPU at `at_ns`: the current one, unless it was switched in since.
 const Thread *thread_at(const Observations &seen, const Sample &sample, uint64_t at_ns)
 {
 	const auto current = seen.threads.find(sample.tid);
@@ -31,7 +31,7 @@ const Thread *thread_at(const Observations &seen, const Sample &sample, uint64_t
 	return nullptr;
 }
 
-// Whose samples are in the segment.
+// The thread whose samples belong to the segment.
 uint32_t runner_of(const Observations &seen, uint64_t message, const Segment &segment)
 {
 	const bool until_announced = segment.part == Part::Notify || segment.layer == Layer::Network;
@@ -49,9 +49,9 @@ struct Instant {
 	uint32_t sample = 0;
 };
 
-// The latest instant at which the timer's expiries, every `period_ns`, come before all of these, but for the earliest
-// of a hundred: an interrupt may come late, and none early. Of the times modulo the period, the widest gap lies before
-// those that came without delay.
+// The phase of a timer that expires every `period_ns`, from the times at which its interrupts came. An interrupt may
+// come late but not early, so the phase is the earliest time modulo the period, which follows the widest gap. The
+// earliest hundredth is left out.
 uint64_t phase_of(std::vector<uint64_t> times_ns, uint64_t period_ns)
 {
 	for (uint64_t &time_ns : times_ns)
@@ -76,7 +76,7 @@ uint64_t stopped_at(const Observations &seen, const Sample &sample)
 		return sample.handled_ns;
 	const std::vector<Interrupt> &all = cpu->second.interrupts;
 	auto after = std::ranges::upper_bound(all, sample.handled_ns, {}, &Interrupt::begin_ns);
-	constexpr int kMostNested = 8; // that began between the timer's and the sample
+	constexpr int kMostNested = 8; // interrupts that began between the timer's and the sample
 	for (int i = 0; i < kMostNested && after != all.begin(); ++i)
 		if (--after; after->kind == ICEPATH_INTERRUPT_TIMER && after->end_ns >= sample.handled_ns)
 			return after->begin_ns;
@@ -86,7 +86,7 @@ uint64_t stopped_at(const Observations &seen, const Sample &sample)
 std::vector<uint64_t> planned_times(const Observations &seen, uint64_t period_ns)
 {
 	std::vector<uint64_t> planned_ns;
-	std::map<uint16_t, std::vector<uint64_t>> stopped_ns; // by CPU, of those that aren't known
+	std::map<uint16_t, std::vector<uint64_t>> stopped_ns; // by CPU, of samples whose planned time isn't known
 	for (const Sample &sample : seen.samples) {
 		planned_ns.push_back(sample.planned_ns);
 		if (sample.planned_ns == 0)

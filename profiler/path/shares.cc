@@ -14,8 +14,8 @@ namespace icepath::path {
 
 namespace {
 
-// The instant until which a thread ran unless a period shows otherwise. A period is recorded when it ends. Of the
-// threads that are asleep at the block's end, only a worker's last period is known.
+// The instant until which a thread ran unless a period shows otherwise. A period is recorded when it ends. Where a
+// thread is asleep at the block's end, its last period is known only if it is a worker.
 uint64_t known_to_run_until(const Thread &thread)
 {
 	if (thread.followed)
@@ -98,8 +98,8 @@ void SharingOut::add_without_interrupts(const Culprit &who, uint64_t begin_ns, u
 	add(who, ns);
 }
 
-// Collects who had the CPU from `begin_ns` until the waiter came in. The one after a gap shows whether the CPU was idle
-// in the gap.
+// Collects the tasks that had the CPU from `begin_ns` until the waiter was switched in. The task after a gap shows
+// whether the CPU was idle in the gap.
 void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off)
 {
 	busy_.clear();
@@ -215,7 +215,8 @@ void SharingOut::share_cpu(uint16_t cpu, const Thread &waiter, const OffCpu &off
 std::span<const Share> SharingOut::of(const Thread &waiter, const OffCpu &off, uint64_t begin_ns, uint64_t end_ns)
 {
 	shares_.clear();
-	// Its CPU's queue: the CPU that it left until the first move, and the CPU of its switch-in from the last move on.
+	// It is in the queue of the CPU that it left until the first move, and in that of its switch-in's CPU from the last
+	// move on.
 	const uint64_t runnable_ns = off.preempted ? off.out_ns : off.wakeup_ns;
 	const auto first = off.preempted ? std::ranges::lower_bound(waiter.moved_ns, runnable_ns)
 									 : std::ranges::upper_bound(waiter.moved_ns, runnable_ns);

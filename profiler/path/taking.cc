@@ -70,7 +70,7 @@ public:
 private:
 	bool asking(uint64_t at_ns) const { return at_ns >= transfer_.ask.at_ns; }
 
-	// In the wait that may sleep for the message. At a slot only the readiness wait does.
+	// Whether it is in the wait that may sleep for the message. At a slot only the readiness wait may.
 	bool waiting(uint64_t at_ns) const
 	{
 		return asking(at_ns) && !transfer_.polls && (!transfer_.wait_return || at_ns < transfer_.wait_return->at_ns);
@@ -163,8 +163,8 @@ private:
 		if (!asking(at_ns)) {
 			if (off.preempted)
 				return tiling_.preempted(off, end, taker_, {Layer::Queue, Part::Preempted});
-			// Runnable after another event, it lacks a CPU: its culprit is what had the CPU, as if it had been
-			// preempted.
+			// Once another event has woken it, it only lacks a CPU. The culprit is what had the CPU, as after a
+			// preemption.
 			if (off.wakeup_ns > tiling_.cursor().at_ns)
 				tiling_.until(sooner(at_record(off.wakeup_ns, off.record), end), taker_, {Layer::Queue, Part::Blocked},
 							  waker_of(off));

@@ -19,7 +19,7 @@ struct Place {
 
 Layer user_layer(Role role);
 Layer kernel_layer(Role role);
-bool is_kernel(Layer layer); // of a thread
+bool is_kernel(Layer layer); // whether it is a thread's time in the kernel
 
 // What a running thread was doing.
 struct Label {
@@ -62,15 +62,15 @@ struct Tiles {
 
 class Tiling {
 public:
-	// Its tiles are a window of `tiles`.
+	// Appends its tiles to `tiles`, as a new window.
 	Tiling(const Observations &seen, Boundary begin, SharingOut &sharing_out, Tiles &tiles)
 		: seen_(seen), sharing_out_(sharing_out), cursor_(begin), tiles_(tiles)
 	{
 		tiles.begin_window();
 	}
 
-	// Adds one segment from the cursor to `end` and moves the cursor there. Nothing if it has no length; refuses with
-	// inverted_time if it goes backwards.
+	// Adds one segment from the cursor to `end` and moves the cursor there. Adds nothing if the segment has no length;
+	// refuses with inverted_time if it goes backwards.
 	void until(const Boundary &end, const Place &place, Label label, Culprit culprit = {});
 
 	// Tiles a stretch in which the thread ran: cut at `cuts`, each piece labelled by its begin, interrupts carved out.

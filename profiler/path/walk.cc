@@ -23,7 +23,7 @@
 //    place because the right one was lost, that loss lies in the checked time. A match that rests on counting from an
 //    earlier instant carries that instant (Transfer::matched_since_ns).
 //  - A thread that isn't pinned runs on the CPU of its last switch-in, so the check goes back to that. Before the first
-//    one it runs on the CPU that its first record tells, so the check goes on until that.
+//    one it runs on the CPU that its first record shows, so the check extends to that record.
 //
 // A program that the kernel skipped leaves no gap. The decoder makes a loss window of the span in which the kernel
 // counted the skip, and of all time after it if the program keeps state for its next run (capture/probes.h,
@@ -113,7 +113,7 @@ private:
 		return mark ? mark->at_ns : UINT64_MAX;
 	}
 
-	// The transfer by which a thread got the message. Two would be two messages, or two copies of one. Of a chain it is
+	// The transfer by which a thread got the message. Two would be two messages, or two copies of one. In a chain it is
 	// the last one that the walk hasn't passed.
 	const Transfer *incoming(uint32_t tid, bool &ambiguous)
 	{

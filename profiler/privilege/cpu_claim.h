@@ -24,7 +24,7 @@ struct Claim {
 	pid_t holder;
 };
 
-// Of all claims, one of the CPU whose map was made before the map `own`, or nothing. `before`: those that there were
+// Returns a claim of the CPU whose map was made before the map `own`, or nothing. `before`: the claims that existed
 // before `own` was made. They are earlier however many maps the machine has made since.
 std::optional<Claim> earlier_claim(const std::vector<Claim> &claims, uint32_t cpu, uint32_t own,
 								   const std::vector<Claim> &before);

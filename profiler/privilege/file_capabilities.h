@@ -12,8 +12,8 @@ namespace icepath::privilege {
 // Owner, group, mode and capabilities: "root:icepath 0750, cap_perfmon,cap_bpf=p".
 std::string describe_rights(const std::string &path);
 
-// Throws Failure(MachineCannot), naming what is at fault, unless `path` is a file of root's to which nobody else may
-// write, as to every folder above it, and its file system lets programs have capabilities.
+// Throws Failure(MachineCannot), naming what is at fault, unless `path` is a file of root's, nobody else may write to
+// it or to any folder above it, and its file system lets programs have capabilities.
 void check_may_have_capabilities(const std::string &path);
 
 // As root. The file becomes root's, to be executed by members of `group` alone, and gets the capabilities

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which system calls a process that keeps rights still makes; every other one returns EPERM.
+// The system calls that a process that keeps rights may still make; every other one returns EPERM.
 #include <seccomp.h>
 
 #include <initializer_list>

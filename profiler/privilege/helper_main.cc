@@ -44,8 +44,8 @@ bool is_from(pid_t icepath, int socket)
 		   getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &maker_size) == 0 && maker.pid == icepath;
 }
 
-// Otherwise a file that it opens would be one of them. Of a dynamically linked program with AT_SECURE the C library
-// does this as well.
+// Opens those that are closed: otherwise a file that it opens would be one of them. For a dynamically linked program
+// with AT_SECURE, the C library does this as well.
 bool open_standard_descriptors()
 {
 	for (;;) {

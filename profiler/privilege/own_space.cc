@@ -30,7 +30,7 @@ constexpr std::array<const char *, 2> kEmptied = {"/tmp", "/dev/shm"};
 
 bool make_all_private() { return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0; }
 
-// So that mounts made here stay invisible outside. In a chroot whose root isn't a mount point, this applies to the
+// Keeps mounts that are made here invisible outside. In a chroot whose root isn't a mount point, this applies to the
 // namespace's own root, to which setns(2) leads.
 void make_mounts_private()
 {
@@ -52,7 +52,7 @@ bool below_emptied(const fs::path &path)
 	return std::ranges::any_of(kEmptied, [&](const char *folder) { return is_within(path, folder); });
 }
 
-// Within an emptied folder, where nobody else could put a link.
+// Makes the folder within an emptied one, where nobody else could put a link.
 Fd make_place(const fs::path &path)
 {
 	const auto *const emptied =

@@ -27,10 +27,10 @@ struct Rights {
 // continues when `icepath`, its parent, ends. For one thread. Throws Failure(MachineCannot).
 void keep_only(const Rights &kept, const Identity &user, pid_t icepath);
 
-// Without root: reduces a program that has been executed with file capabilities to those of for_members(). Whoever may
-// execute it chose all that a process inherits, so none of that is kept but the socket, the standard descriptors and
-// the process's place in the machine (control group, CPUs, limits). The process stays its user's, who may therefore end
-// it, but neither trace it nor take its descriptors, because it has capabilities that the user hasn't. Throws
+// Without root: reduces a program that has been executed with file capabilities to those of for_members(). The caller
+// chose all that a process inherits, so of that it keeps only the socket, the standard descriptors and the process's
+// place in the machine (control group, CPUs, limits). The process stays its user's, who may therefore end it, but
+// neither trace it nor take its descriptors, because it has capabilities that the user hasn't. Throws
 // Failure(MachineCannot), naming why it has no such capabilities.
 void keep_only_of_file(int socket, pid_t icepath);
 
@@ -38,8 +38,9 @@ void keep_only_of_file(int socket, pid_t icepath);
 // Failure(MachineCannot).
 void become_real_user();
 
-// For a process that stays user 0, because the files that it makes or removes are root's: no other group, no new
-// privileges, and only these capabilities. Throws Failure(MachineCannot).
+// For a process that stays user 0, because the files that it makes or removes are root's: no other group, no
+// environment, / as its folder, no core file, no new privileges, and only these capabilities. Throws
+// Failure(MachineCannot).
 void keep_as_root(const Capabilities &kept);
 
 // Keeps only these of the capabilities that keep_only() left. Throws Failure(MachineCannot).

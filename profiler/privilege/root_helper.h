@@ -116,8 +116,8 @@ public:
 		capture::ProbeSet available = 0;
 		capture::Selection selection;
 	};
-	// Claims the CPUs against every other icepath, until the helper ends: see cpu_claim.h. Once, before load(). Returns
-	// why that isn't possible here, or nothing. Throws if another run holds one of the CPUs.
+	// Claims the CPUs against every other icepath, until the helper ends: see cpu_claim.h. Call it once, before load().
+	// Returns why that isn't possible here, or nothing. Throws if another run holds one of the CPUs.
 	std::optional<std::string> claim(const std::vector<uint32_t> &cpus);
 	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {},
 				bool samples = false);

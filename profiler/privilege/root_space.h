@@ -33,7 +33,7 @@ public:
 	// Returns the worker's process; `fds` have the same numbers in it. -1: not started, with errno set.
 	pid_t start(const std::vector<std::string> &arguments, const std::vector<int> &fds);
 
-	// It isn't needed, or no longer.
+	// Ends the process, once it isn't needed any more.
 	void end() { process_.end(); }
 	pid_t pid() const { return process_.pid(); }
 

@@ -73,7 +73,7 @@ std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell)
 		verdict.p99_ns = stats::percentile(latencies, stats::kP99);
 	const bool lost_too_many =
 		static_cast<double>(verdict.lost) > cell.limits->max_loss * static_cast<double>(verdict.sent) * (1 + 1e-12);
-	// Too few messages for a p99 decide nothing, unless too many of them were lost or the block was late.
+	// A block with too few messages for a p99 decides nothing, unless it lost too many or was late.
 	if (!late && !lost_too_many && !verdict.p99_ns)
 		return std::nullopt;
 	verdict.held = to_its_end && !lost_too_many && *verdict.p99_ns <= cell.limits->max_p99_ns;

@@ -26,7 +26,8 @@ struct FoundRate {
 };
 inline constexpr uint32_t kProof = 3;
 
-// The last third of the `expected` pairs of rounds, at least kProof, confirm the rate; none of fewer than 3 * kProof.
+// The last third of the `expected` pairs of rounds, at least kProof, confirm the rate. With fewer than 3 * kProof none
+// do.
 bool is_time_to_confirm(uint32_t pairs_done, uint32_t expected);
 
 FoundRate found_rate(const Tallies &tallies, const Terms &terms);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Why one cell of a run is slower than another. Whether it is, blocks without probes say, by ratios within rounds;
-// where the time goes, the typical messages (p40 to p60) of blocks with probes.
+// Why one cell of a run is slower than another. Blocks without probes show whether it is, by ratios within rounds. The
+// typical messages (p40 to p60) of blocks with probes show where the time goes.
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,13 +28,13 @@ struct Against {
 	size_t others_without = 0; // such pairs that no command names: another cell has the same title
 };
 
-// By how much longer probes make a p50 of the slower cell than one of the faster: that much of their difference with
-// probes is the probes'. Its interval is of both cells' effects, as if they were independent.
+// How much more probes add to the p50 of the slower cell than to that of the faster: that much of their difference with
+// probes comes from the probes. The interval takes both cells' effects as independent.
 std::optional<stats::Effect> longer_by_probes(const CellResult &slower, const CellResult &faster);
 
 Against explain_against(const RunResult &result, size_t cell, size_t against);
 
-// Of the cells that `texts` of --cell and --against name, those that are most alike (named_cells.h).
+// Compares the most alike two of the cells that `texts`, of --cell and --against, name (named_cells.h).
 Against explain_named(const RunResult &result, const std::pair<std::string, std::string> &texts);
 
 void add_against(Page &page, const RunResult &result, const Against &against);

@@ -29,7 +29,7 @@ size_t most_values(size_t cells, const Wanted &wanted)
 	return std::clamp(wanted.most_values / std::max<size_t>(cells, 1), std::min(kLeast, most), most);
 }
 
-// What a cell's blocks say.
+// Values from a cell's blocks.
 struct Samples {
 	explicit Samples(size_t most_values) : most(most_values) {}
 
@@ -70,7 +70,7 @@ void add_usage(const Block &block, const model::Cell &cell, Samples &samples)
 		}
 }
 
-// At a rate that the report doesn't describe, lost messages are no flaw. These are flaws at any rate.
+// Adds what is a flaw at any rate. At a rate that the report doesn't describe, lost messages are none.
 void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 {
 	messages.bad_payload += more.bad_payload;
@@ -283,8 +283,8 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 			add_slow(worst_message(path, seen.deliveries[i], seen, block, cell.cell), cell.slowest);
 	}
 	const uint64_t complete = cell.complete() - complete_before;
-	// Clusters as for percentiles: openings if there are enough of them, otherwise blocks.
-	// By their rounds, which other cells have, too.
+	// Clusters as for percentiles: openings if there are enough of them, otherwise blocks. They are numbered by their
+	// rounds, which other cells share.
 	const uint32_t cluster = cell.openings.carry_intervals() ? captured.opened_in : captured.round;
 	cell.layers.end_block(complete, cluster);
 	for (auto *range : {&cell.typical, &cell.tail})

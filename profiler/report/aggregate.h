@@ -127,7 +127,7 @@ struct CellResult {
 	ThreadStacks threads; // only if asked for (Wanted)
 	Culprits culprits, typical_culprits, tail_culprits;
 	std::vector<CellMode> modes; // the fastest first; empty if the messages have one mode, as far as the run shows
-	uint32_t modes_of_one_in = 1; // groups of rounds, of a long run: see WholeBlocks
+	uint32_t modes_of_one_in = 1; // modes of a long run rest on one in so many groups of rounds: see WholeBlocks
 	std::vector<WorstMessage> slowest; // with a complete path, the slowest first: at most kSlowest
 	std::vector<WorstMessage> asked; // the deliveries of Wanted::message: several if it had several receivers
 	ObserverEffect observer_effect;
@@ -179,18 +179,18 @@ struct MessageName {
 	bool back = false; // the answer
 };
 struct Wanted {
-	// Of explanations. Then a tail needs stats::supported() only, and cells get `tail_begin`.
+	// Begin of the tail in explanations. A tail then needs stats::supported() only, and cells get `tail_begin`.
 	std::optional<stats::Percentile> tail;
-	std::optional<MessageName> message; // of every cell that has such a one
+	std::optional<MessageName> message; // of every cell that has it
 	bool threads = false; // CellResult::threads
 	// How many values of a quantity are kept exactly (stats/block_values.h): the cells have equal shares of them, at
 	// most a quarter.
 	size_t most_values = 1u << 22;
 };
 
-// Reads the container twice: the layers of some latencies can be added up only when these are known. Memory grows with
-// the messages up to Wanted::most_values, then with the blocks, and never with paths. Throws Failure(Usage) as
-// rundir::Reader does.
+// Reads the container twice, and three times if a cell searches for its rate: the layers of some latencies can be added
+// up only when these are known. Memory grows with the messages up to Wanted::most_values, then with the blocks, and
+// never with paths. Throws Failure(Usage) as rundir::Reader does.
 RunResult analyse(const std::string &run, const Wanted &wanted = {});
 
 // Results of the searches for a highest rate. They come before all other counting, because they determine which blocks

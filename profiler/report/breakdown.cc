@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxNames = 4096;
 constexpr std::string_view kOthers = "others";
 
-// `made`: holds a name that had to be made.
+// `made`: storage for a name that has to be composed.
 std::string_view thread_name(const path::Observations &seen, uint32_t tid, std::string &made)
 {
 	const auto at = seen.threads.find(tid);

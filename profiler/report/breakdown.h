@@ -48,7 +48,7 @@ public:
 	uint64_t deliveries() const { return deliveries_; }
 	uint64_t total_ns() const { return total_ns_; } // recv - send, over all deliveries
 	double mean_ns() const; // of recv - send
-	// Sum over the deliveries of |sum of the segments - (recv - send)|. Other than 0, the walk is broken.
+	// Sum over the deliveries of |sum of the segments - (recv - send)|. If it isn't 0, the walk is broken.
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
 	size_t blocks_with_deliveries() const;
 	double most_of_one_block() const; // share of the deliveries that the block with most of them has
@@ -64,8 +64,8 @@ private:
 		std::array<uint64_t, path::kProvenanceNames.size()> ns{};
 		std::vector<std::pair<size_t, uint64_t>> by_block; // of the blocks that have any
 	};
-	// A row's place but for its thread, and the rows at that place by their threads' names. Adding a segment is most of
-	// what a report does, so it compares hardly any names.
+	// A row's place without its thread; the rows at a place are found by their threads' names. Adding segments is most
+	// of a report's work, so this compares few names.
 	struct Place {
 		model::Layer layer;
 		model::Part part;

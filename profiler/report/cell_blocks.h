@@ -19,8 +19,8 @@ struct CellOpenings {
 	uint64_t count = 0; // with latencies of unprobed blocks
 	uint64_t failed = 0; // processes that weren't ready to measure, whether the cell was tried again or given up
 	stats::Openings p50s; // of all blocks with a p50; an opening's value is that of its unprobed blocks
-	// Of the unprobed p50, from the first block to the last: over openings if there are enough of them, otherwise over
-	// blocks.
+	// Drift of the unprobed p50 from the first block to the last: over openings if there are enough of them, otherwise
+	// over blocks.
 	std::optional<stats::Trend> drift;
 	// Whether intervals are over openings, and so should overlap another run's. Otherwise they are over blocks, and
 	// hold for these processes only.
@@ -78,7 +78,7 @@ struct CaptureCounts {
 	size_t beside = 0;
 	std::vector<BlockCapture> by_block; // in the order of measuring
 
-	// `slot_records`: how many records each slot of its window has, which themselves aren't needed.
+	// `slot_records`: number of records in each slot of its window. The records themselves aren't needed.
 	void add(const model::Block &block, size_t others_beside, const std::vector<uint64_t> &slot_records);
 };
 

@@ -19,7 +19,7 @@ using Properties = std::array<std::string, kProperties>;
 
 Properties properties_of(const model::Cell &cell, bool idle_states_differ)
 {
-	model::Cell without_qos = cell; // which belongs to the target
+	model::Cell without_qos = cell; // quality of service belongs to the target
 	without_qos.qos = {};
 	std::string levels = model::levels_text(without_qos);
 	levels.erase(0, levels.find_first_not_of(' '));
@@ -50,7 +50,7 @@ size_t groups_by(const std::map<size_t, Properties> &cells, const std::set<size_
 	return headings.size();
 }
 
-// Those that go into headings.
+// The properties that go into headings.
 std::set<size_t> properties_of_groups(const std::map<size_t, Properties> &cells)
 {
 	std::set<size_t> which;
@@ -82,7 +82,7 @@ void sort_cells(std::vector<size_t> &cells, const RunResult &result)
 	std::ranges::stable_partition(cells, [&](size_t cell) { return is_floor(result.cells[cell].cell); });
 }
 
-// Stamps alone are under every cell with the same messages, however its receiver waits.
+// Stamps alone are the floor of every cell with the same messages, however its receiver waits.
 CellGroup *group_over(std::vector<CellGroup> &groups, const RunResult &result, const model::Cell &floor)
 {
 	const auto found = std::ranges::find_if(groups, [&](const CellGroup &group) {
@@ -152,7 +152,7 @@ GroupedCells grouped_cells(const RunResult &result)
 
 namespace {
 
-// May be that of several cells.
+// Several cells may have the same one.
 std::string briefest_title(const RunResult &result, const model::Cell &cell)
 {
 	std::string title = fmt::format("{} {}", cell.target, model::payload_text(cell.payload_bytes));

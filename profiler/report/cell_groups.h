@@ -20,11 +20,11 @@ struct GroupedCells {
 	std::vector<std::string> labels; // of each cell of the run: its target, and what its group's heading doesn't say
 };
 
-// Pattern, wait, size, idle states, place and levels stand in headings. As long as groups have fewer than two cells in
-// the mean, the one of these that varies most goes into the labels instead.
+// Pattern, wait, size, idle states, place and levels stand in headings. As long as groups have fewer than two cells on
+// average, the one of these that varies most goes into the labels instead.
 GroupedCells grouped_cells(const RunResult &result);
 
-// Only stamps: what is part of every latency.
+// Whether the cell has stamps alone, which are part of every latency.
 bool is_floor(const model::Cell &cell);
 
 // "tcp 64 B", and the pattern and the wait where the run has several of them; the whole title if another cell's is the

@@ -39,8 +39,8 @@ std::vector<LayerTableRow> layer_rows(const std::vector<CellResult> &cells)
 	return rows;
 }
 
-// Layers, but for a CPU that leaves idle while its thread is in the runqueue already: that is a column of its own, as
-// it is waking, not waiting for a CPU.
+// Each layer is a column. A CPU that leaves idle while its thread is in the runqueue already has one of its own,
+// because that is waking, not waiting for a CPU.
 using ColumnKey = std::pair<model::Layer, model::Part>;
 
 std::map<ColumnKey, LayerRow> sums_of_columns(const Breakdown &layers)
@@ -90,7 +90,7 @@ std::vector<TextColumn> layer_columns(const std::vector<LayerTableRow> &rows)
 	return columns_of_text;
 }
 
-// In several tables of the same rows, if the page isn't wide enough for one.
+// Prints several tables of the same rows if the page isn't wide enough for one.
 void add_layer_table(Page &page, const std::vector<CellResult> &cells)
 {
 	const std::vector<LayerTableRow> rows = layer_rows(cells);
@@ -187,7 +187,7 @@ std::span<const SideCounters> counted_sides(const CellResult &cell)
 	return model::between(cell.cell) == model::Between::OneThread ? all.first(1) : all;
 }
 
-// Of both sides, as CPU time is: with one side missing, the half would be taken for all.
+// The sum of both sides, as for CPU time. Missing if one side is: half of it would be taken for all.
 std::string per_message(const CellResult &cell, model::Count Counters::*count)
 {
 	double sum = 0;

@@ -65,7 +65,7 @@ std::string whole_p50_text(const CellResult &cell);
 
 // "the p50 lies in mode 1", "the p50 lies between modes 1 and 2"; empty without modes or without a p50.
 std::string p50_text(const CellResult &cell);
-// Whether slow messages without probes are of other modes than those with them.
+// Whether probes change a mode's share: slow messages without probes are then of other modes than those with them.
 bool probes_change_modes(const CellResult &cell);
 // What probes change of the shares, and which modes aren't seen with them; empty if neither.
 std::string probes_text(const CellResult &cell);
@@ -76,6 +76,6 @@ std::string modes_sentence(const CellResult &cell);
 
 // "54.0 ±9.1 %", "54.0 %", and in fewer digits "54 ±9 %".
 std::string share_text(const stats::Share &share);
-std::string brief_share_text(const stats::Share &share);
+std::string brief_share_text(const stats::Share &share); // without decimals, and ±1 at least
 
 } // namespace icepath::report

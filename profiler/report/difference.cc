@@ -35,7 +35,7 @@ void add_to(stats::TwoSums &sums, const stats::TwoSums &more)
 	add_to(sums.b, more.b);
 }
 
-// Messages come to the receiver by different numbers of hops, so only relays have one.
+// Messages reach the receiver by different numbers of hops, so only relays keep their hop.
 void add_side(const Compared &side, size_t which, std::map<RowKey, OfRowKey> &keys)
 {
 	for (const LayerRow &row : side.layers.rows()) {
@@ -199,7 +199,7 @@ std::string row_text(const DifferenceRow &row, bool has_relays)
 namespace {
 
 constexpr const char *kSumOfRows = "sum";
-constexpr double kHardlyDiffers = 0.01; // of what shares are of
+constexpr double kHardlyDiffers = 0.01; // of the whole that shares divide
 
 // The whole difference; without shares what A takes longer in the kinds in which it does.
 double whole_ns(const Difference &difference)
@@ -209,14 +209,14 @@ double whole_ns(const Difference &difference)
 	int64_t longer_ns = 0;
 	for (const KindDifference &kind : difference.kinds)
 		longer_ns += std::max<int64_t>(kind.of.ns(), 0);
-	return static_cast<double>(std::max<int64_t>(longer_ns, 1)); // it divides, also where A takes longer in no kind
+	return static_cast<double>(std::max<int64_t>(longer_ns, 1)); // a divisor, even where A takes longer in no kind
 }
 
 struct DifferenceLine {
 	std::string name, place = {}, threads = {};
 	DifferenceFigures of = {};
 	std::optional<LayerKind> kind = {}; // of a row for a kind
-	bool has_intervals = true; // not: several rows together
+	bool has_intervals = true; // false: several rows together
 };
 
 std::string signed_microseconds(int64_t ns)
@@ -243,7 +243,7 @@ void add_to_figures(DifferenceFigures &sum, const DifferenceFigures &more)
 	sum.b_ns += more.b_ns;
 }
 
-// In the order in which they are shown, without the sum.
+// The table's lines in their order, without the sum.
 class DifferenceLines {
 public:
 	explicit DifferenceLines(const Difference &difference) : difference_(difference), whole_ns_(whole_ns(difference))

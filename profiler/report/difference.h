@@ -51,7 +51,7 @@ struct Difference {
 	std::vector<KindDifference> kinds; // those with time, the greatest difference first
 	DifferenceFigures of; // without a share
 	bool has_relays = false; // messages of A or of B pass other threads
-	// Whether shares of the whole difference say something: none is more than all of it, as where the whole is small
+	// Whether shares of the whole difference say something: none exceeds the whole. One does where the whole is small
 	// because its parts cancel each other out.
 	bool has_shares() const;
 	double share(const DifferenceFigures &part) const // `of` isn't 0
@@ -60,7 +60,7 @@ struct Difference {
 	}
 };
 
-// Both have deliveries.
+// Both must have deliveries.
 Difference compare(const Compared &a, const Compared &b);
 
 std::string layer_text(model::Layer layer, model::Part part); // "wakeup/idle_exit"

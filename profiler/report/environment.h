@@ -10,8 +10,8 @@
 
 namespace icepath::report {
 
-// The machine, and the CPUs with the reason for their choice, in a line each. `brief`: of the machine what fits into
-// one line; and with the CPUs the level of isolation and those of its steps that weren't possible.
+// The machine, and the CPUs with the reason for their choice, in a line each. `brief`: only what fits into one line of
+// each. The CPUs' line then has the level of isolation, and its steps that weren't possible.
 void add_machine(Page &page, const model::Head &head, bool brief);
 
 // What was done to keep the run quiet, step by step, and how. Nothing for a run that didn't record it.
@@ -19,10 +19,10 @@ void add_isolation(Page &page, const model::Head &head);
 
 // What wasn't isolated, with its effect on latency and its remedy.
 void add_noise(Page &page, const model::Head &head);
-// The kinds of it; nothing if the run didn't look.
+// The kinds of noise; nothing if the run didn't look for it.
 std::optional<std::vector<std::string>> noise_names(const model::Head &head);
 
-// The probe behind each layer; those that don't work together, by the reason.
+// The probe behind each layer. Those that don't work are grouped by their reason.
 void add_probes(Page &page, const model::Head &head);
 
 } // namespace icepath::report

@@ -58,7 +58,7 @@ OrderedJson difference_json(const Difference &difference)
 	return json;
 }
 
-// `other_share`: the key of how many of the messages that these are compared with it took time from.
+// `other_share`: key of the share of the other messages, which these are compared with, that it took time from.
 OrderedJson causes_json(const std::vector<Cause> &causes, const char *other_share)
 {
 	OrderedJson json = OrderedJson::array();

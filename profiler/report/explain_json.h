@@ -12,7 +12,7 @@ namespace icepath::report {
 
 inline constexpr int kExplainSchema = 2;
 
-// Of these cells, by their indices, each with its tail.
+// `cells`: indices of the cells; `tails`: the tail of each.
 std::string tails_json(const RunResult &result, const std::vector<size_t> &cells,
 					   const std::vector<TailExplanation> &tails);
 std::string against_json(const RunResult &result, const Against &against);

@@ -25,8 +25,8 @@ inline constexpr const char *kExportFormatNames[] = {"hgrm",     "hlog",       "
 // speedscope latency.speedscope.json, or of another kind: see flamegraph.h
 // firefox  latency.firefox-profile.json: likewise, see firefox_profile.h
 //
-// `kind`: of flame graphs, which all formats are to be if it isn't Path.
-// Throws Failure(Usage) if the run can't be read or a file can't be written.
+// `kind`: of flame graphs. If it isn't Path, all formats must be flame graphs. Throws Failure(Usage) if the run can't
+// be read or a file can't be written.
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
 									const std::string &directory, const OpenFolder &open = made_folder,
 									FlameKind kind = FlameKind::Path);

@@ -53,7 +53,7 @@ bool has_bar_of_cell(const CellResult &cell, const Panel &panel)
 	return panel.range != &CellResult::typical || cell.modes.empty();
 }
 
-// Of its typical messages or its slow ones.
+// The bar of the cell's typical messages or of its slow ones.
 Bar bar_of_cell(const CellResult &cell, const Panel &panel)
 {
 	const auto &range = cell.*panel.range;

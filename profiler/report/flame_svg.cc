@@ -50,7 +50,7 @@ double greatest_change(const FlameFrame &frame)
 	return most;
 }
 
-// "cell → layer → thread → …": of a deep frame without those in the middle, since each frame has its own.
+// "cell → layer → thread → …": without the middle for a deep frame, because every frame has such a text.
 std::string way_to(const std::vector<std::string_view> &names)
 {
 	constexpr size_t kWhole = 10, kFirst = 4, kLast = 3;
@@ -163,7 +163,7 @@ private:
 	double all_ns_ = 0, most_change_ = 0;
 	size_t depth_ = 1;
 	std::array<double, kLayerKinds> kinds_{};
-	std::vector<std::string_view> above_; // the frame that is drawn
+	std::vector<std::string_view> above_; // names from the cell down to the frame that is drawn
 	std::string out_;
 };
 

@@ -18,8 +18,8 @@ inline constexpr const char *kFlameKindNames[] = {"path", "oncpu", "offcpu", "wa
 // What the kind's files begin with.
 inline constexpr const char *kFlameFileNames[] = {"latency", "oncpu", "offcpu", "wakeup"};
 
-// Cell → layer → part → thread → functions, from the outermost one on, where they were sampled; of another kind than
-// Path cell → thread → functions. Only the last frames of a stack have a time of their own; that of the others is the
+// Cell → layer → part → thread → functions, from the outermost one on, where they were sampled. In kinds other than
+// Path: cell → thread → functions. Only the last frames of a stack have a time of their own; that of the others is the
 // sum of their children's.
 struct FlameFrame {
 	std::string name;
@@ -51,13 +51,13 @@ enum class FlameMessages : uint8_t { All, Typical, Tail };
 // Samples are of all messages, so only the graph of all messages has functions.
 enum class FlameFunctions : uint8_t { Hidden, Shown };
 
-// `only`: as cells_named() takes it. Typical and Tail: of the latencies in CellResult, so of cells
-// that have these.
+// `only`: as cells_named() takes it. Typical and Tail take the latency ranges in CellResult, so only cells that have
+// these.
 FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only,
 					   FlameFunctions functions = FlameFunctions::Hidden);
 
-// Of another kind than Path: thread_stacks.h. `result`: with Wanted::threads. Throws Failure(Usage) if the run has no
-// stacks.
+// The graph of a kind other than Path: thread_stacks.h. `result`: with Wanted::threads. Throws Failure(Usage) if the
+// run has no stacks.
 FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::string &only);
 
 // The frame for a function's own time, beside those of functions that it calls.
@@ -75,7 +75,7 @@ std::string folded(const FlameGraph &graph);
 // Weights are nanoseconds of a message.
 std::string speedscope(const FlameGraph &graph, const std::string &title);
 
-// For the module of browser/flame.js. Times are rounded to picoseconds.
+// Input of browser/flame.js. Times are rounded to picoseconds.
 nlohmann::ordered_json flame_json(const FlameGraph &graph);
 
 } // namespace icepath::report

@@ -116,7 +116,7 @@ std::string without_arguments(const std::string &part)
 	return part;
 }
 
-// From the part with that number on.
+// Joins the parts from that number on.
 std::string joined_from(const std::vector<std::string> &parts, size_t from)
 {
 	std::string text = from > 0 ? "…" : "";

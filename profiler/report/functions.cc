@@ -60,7 +60,7 @@ void leave_out_probe(std::vector<std::string> &functions)
 
 size_t before_kernel(const std::vector<std::string> &functions)
 {
-	// Of user code a file is named as well, or a kind of memory in brackets.
+	// A name of user code has a file as well, or a kind of memory in brackets.
 	const auto is_of_kernel = [](const std::string &name) {
 		return name.find_first_of("!+/[") == std::string::npos || name == kNamelessKernel || name == kProbes ||
 			   name == kIrqsOff;

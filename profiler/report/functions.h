@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// In which functions the time of layers goes. Samples only divide a layer's time: its length comes from probed blocks
-// without samples, whose messages aren't longer for them.
+// The functions that the time of layers goes to. Samples only divide a layer's time: its length comes from probed
+// blocks without samples, whose messages sampling doesn't lengthen.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -19,7 +19,7 @@ inline constexpr const char *kIrqsOff = "[irqs off]", *kNoStack = "[no stack]";
 // A frame above BPF programs and what calls them: icepath's probes, and others that trace at the same time. Stands for
 // all functions below it where only innermost functions are told.
 inline constexpr const char *kProbes = "[probes]";
-// Of the kernel, without a symbol (capture/named_stacks.h).
+// A kernel function without a symbol (capture/named_stacks.h).
 inline constexpr const char *kNamelessKernel = "[kernel]";
 // Stands for rows without samples, in a layer that has some.
 inline constexpr const char *kNotSampled = "[not sampled]";
@@ -27,7 +27,7 @@ inline constexpr const char *kNotSampled = "[not sampled]";
 // Inserts kProbes where the stack enters a probe. `functions`: from the outermost one on.
 void mark_probes(std::vector<std::string> &functions);
 
-// Of a stack that a probe took: without the probe's own functions at its end. `functions`: from the outermost one on.
+// Removes the probe's own functions from the end of a stack that a probe took. `functions`: from the outermost one on.
 void leave_out_probe(std::vector<std::string> &functions);
 
 // How many of a stack's functions come before the kernel's: all, if it has none of these. `functions`: from the
@@ -36,7 +36,7 @@ size_t before_kernel(const std::vector<std::string> &functions);
 
 class Functions {
 public:
-	// Of a sampled block.
+	// Adds a sampled block.
 	void add(const resolve::ResolvedBlock &resolved);
 
 	uint64_t samples() const { return samples_; } // that are in a path; each once
@@ -47,10 +47,10 @@ public:
 		std::map<size_t, uint64_t> by_block{}; // those blocks that have any
 		const std::string &innermost() const; // or kProbes
 	};
-	// Of the row's layer, part, role and thread, in the order of their names.
+	// Stacks of the row's layer, part, role and thread, in the order of their names.
 	std::vector<Stack> stacks_of(const LayerRow &row) const;
-	// Half of the 95 % interval of the share that some of a row's samples are, both by block: at least what as many
-	// independent samples leave.
+	// Half of the 95 % interval of the share of `some` in `all` samples of a row, both by block. It is at least that of
+	// as many independent samples.
 	double half_of_share(const std::map<size_t, uint64_t> &some, const std::map<size_t, uint64_t> &all) const;
 
 private:
@@ -97,7 +97,7 @@ struct CalledFunction {
 };
 
 // The layer's outermost functions, with those that they call. In a layer that isn't user code they are the kernel's,
-// who ever called it.
+// whoever called it.
 std::vector<CalledFunction> called_functions(const Breakdown &layers, const Functions &functions, model::Layer layer);
 
 } // namespace icepath::report

@@ -12,7 +12,7 @@ inline constexpr size_t kBinsPerOctave = 8;
 size_t latency_bin(uint64_t ns);
 double lower_edge_ns(size_t bin);
 
-// Of the messages of one block, or of several that follow each other.
+// Latencies of one block, or of several successive ones.
 struct LatencyColumn {
 	uint64_t begin_ns = 0, finish_ns = 0; // CLOCK_MONOTONIC
 	size_t blocks = 1;
@@ -23,9 +23,9 @@ struct LatencyColumn {
 
 class LatencyOverTime {
 public:
-	// A block, in the order of measuring. One without latencies has no place.
+	// Adds a block, in the order of measuring. A block without latencies is left out.
 	void add(uint64_t begin_ns, uint64_t finish_ns, const std::vector<uint64_t> &latencies);
-	// Of the blocks, joined with their neighbours to `most` columns or fewer.
+	// The blocks, joined with their neighbours to `most` columns or fewer.
 	std::vector<LatencyColumn> columns(size_t most) const;
 
 private:

@@ -18,8 +18,8 @@ inline constexpr size_t kLayerKinds = 8;
 struct KindStyle {
 	LayerKind kind;
 	const char *word;
-	// One column, UTF-8. A cell has either code of the user's or a library's. While a message waits for a CPU or in a
-	// queue, nobody works on it: both share a glyph, so that bars have six.
+	// One column, UTF-8. A cell has code of either the user or a library, so these share a glyph. Waiting for a CPU and
+	// in a queue share one, because nobody works on the message then. So bars have six glyphs.
 	const char *block;
 	char letter; // for ASCII output
 	uint8_t terminal; // of a terminal's 256 colours

@@ -8,10 +8,10 @@
 
 namespace icepath::report {
 
-// As text or attribute of SVG and HTML.
+// Escapes a text for the content or an attribute of SVG and HTML.
 std::string escaped(const std::string &text);
 
-// As content of a <script> with JSON, in SVG and in HTML: nothing in it is markup there.
+// JSON for the content of a <script>, in SVG and in HTML: nothing in it is markup there.
 std::string script_json(const nlohmann::ordered_json &json);
 
 // The first characters of `text` that fit into `pixels`, none of them cut; ends in "…" if some are missing. Empty where

@@ -105,7 +105,7 @@ std::vector<uint64_t> times_to_response(const model::Block &block, const model::
 	return times;
 }
 
-// Of each message that all receivers got: from its send until the last one had it.
+// For each message that all receivers got, the time from its send until the last one had it.
 std::vector<uint64_t> times_to_all(const model::Block &block)
 {
 	struct Reached {

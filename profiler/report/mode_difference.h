@@ -16,7 +16,7 @@ struct ModeDifference {
 	Difference of; // slow less fast
 };
 
-// Of each mode that is seen with probes from the fastest such mode.
+// The difference of each mode that is seen with probes from the fastest such mode.
 std::vector<ModeDifference> mode_differences(const CellResult &cell);
 
 // A section for the cell.

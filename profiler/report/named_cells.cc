@@ -76,7 +76,7 @@ private:
 	std::vector<size_t> numbers_; // cell by cell
 };
 
-// Measured cells of one target.
+// The measured cells that the text names. Throws unless they are of one target.
 std::vector<size_t> compared_cells_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
 										 const std::string &text, const char *option)
 {
@@ -121,7 +121,7 @@ std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b)
 	for (const Aspect &aspect : kAspects)
 		if (const std::string of_a = aspect.of(a), of_b = aspect.of(b);
 			of_a != of_b &&
-			(aspect.of != rate_or_limits || a.pattern == b.pattern)) // which decides whether there is one
+			(aspect.of != rate_or_limits || a.pattern == b.pattern)) // the pattern decides whether there is one
 			found.push_back(fmt::format("{}: {} and {}", aspect.name, of_a, of_b));
 	return found;
 }

@@ -35,9 +35,9 @@ struct PairOfCells {
 std::vector<PairOfCells> pairs_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
 									 const std::pair<std::string, std::string> &texts);
 
-// Pairs that the texts name as well, but for the first one: also those of its cell with others of the second text. Of
-// two cells there is one pair, whichever comes first. With the options that name each: "--cell 'tcp 64 B pingpong
-// block' --against 'udp 64 B pingpong epoll'".
+// The pairs that the texts name besides the first one, including those of its cell with others of the second text. Two
+// cells make one pair, whichever comes first. With the options that name each: "--cell 'tcp 64 B pingpong block'
+// --against 'udp 64 B pingpong epoll'".
 struct OtherPair {
 	PairOfCells pair;
 	std::string options;
@@ -49,7 +49,7 @@ struct OtherPairs {
 OtherPairs other_pairs(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
 					   const std::pair<std::string, std::string> &texts);
 
-// As a word of a shell's command.
+// The text as a word of a shell command, quoted if need be.
 std::string shell_word(const std::string &text);
 
 } // namespace icepath::report

@@ -14,8 +14,8 @@
 namespace icepath::report {
 
 // What kept workers from running while they could have run, by CPU: for all of the time of probed blocks, whether a
-// message was on its way or not. A `gap` is one interrupt, or one time that a worker waited for its CPU, but not for
-// the other side of its cell. Times are those of all workers of the CPU.
+// message was on its way or not. A `gap` is one interrupt, or one time that a worker waited for its CPU. Waits for the
+// other side of its cell don't count. Times are those of all workers of the CPU.
 class Interference {
 public:
 	void add(const resolve::ResolvedBlock &resolved, const model::Cell &cell);

@@ -22,7 +22,7 @@ struct Notices {
 
 	std::vector<std::string> all() const;
 	// What a report on one screen says: the last that the run recorded, and what cells have that neither the table
-	// shows nor `doubts()` sums up (trust.h). What many share is one sentence; the rest is counted.
+	// shows nor `doubts()` sums up (trust.h). A notice that many cells share is one sentence. The rest is only counted.
 	std::vector<std::string> brief() const;
 };
 Notices notices(const RunResult &result);

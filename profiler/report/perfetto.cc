@@ -20,7 +20,7 @@ namespace {
 
 using protozero::pbf_writer;
 
-// Of Perfetto's messages.
+// Field numbers of Perfetto's messages.
 namespace trace {
 constexpr uint32_t kPacket = 1;
 }

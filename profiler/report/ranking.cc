@@ -40,8 +40,8 @@ void correct(std::vector<RankedGroup> &groups)
 				pair.p = *next++;
 }
 
-// By how many others a cell beats and how many beat it, whatever the certainty. With a block of each cell in every
-// round, that is the order of their geometric means.
+// Sorts by how many others a cell beats and how many beat it, whatever the certainty. With a block of each cell in
+// every round, that is the order of their geometric means.
 void sort_by_speed(RankedGroup &group)
 {
 	std::map<size_t, int64_t> score;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which cells are faster than which: like cells are ranked among each other, by ratios of their blocks'
-// messages within rounds (stats/round_ratio.h). Blocks are those without probes, whose messages the latency has.
+// Which cells are faster than which: like cells are ranked among each other, by ratios of their blocks' messages within
+// rounds (stats/round_ratio.h). Ranks rest on the blocks without probes, as latencies do.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,8 @@ struct ComparedPair {
 	size_t faster = 0, slower = 0; // indices of cells, by the ratio
 	stats::RoundRatio ratio; // slower over faster
 	std::optional<double> p; // of `ratio`, corrected for all pairs of the run
-	// In this run's mixture of the machine's states, and as far as the interval says in another run's.
+	// Whether they differ in this run's mixture of the machine's states and, as far as the interval says, in another
+	// run's.
 	bool told_apart() const
 	{
 		return p && *p < stats::kToldApart && (ratio.interval.low > 1 || ratio.interval.high < 1);
@@ -43,7 +44,7 @@ struct RankedCell {
 
 // Cells that are alike and can be ranked.
 struct RankedGroup {
-	std::vector<RankedCell> cells; // the fastest first; then those without a ratio to it, in the order of the run
+	std::vector<RankedCell> cells; // the fastest first; then those that are in no pair, in the order of the run
 	std::vector<ComparedPair> pairs; // of cells with enough rounds in common
 	size_t uncompared = 0; // pairs with too few of them
 };

@@ -25,16 +25,17 @@ struct Remedy {
 	std::string advice;
 };
 
-// Only of what takes a tenth of the difference or more, or is known to cost more than its share. The greatest first.
+// Remedies only for what takes a tenth of the difference or more, or is known to cost more than its share. The greatest
+// first.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
 struct Step {
 	std::string text;
-	std::string command = {}; // that tells it; empty: none
+	std::string command = {}; // that shows it; empty: none
 };
 
-// A step for each, of what is to be shortened ("the growth"). `with_shares`: those of it say something; else they stand
-// in µs.
+// A step for each remedy. `of`: what is to be shortened ("the growth"). `with_shares`: whether shares of it say
+// something; otherwise the steps give µs.
 std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares);
 
 // What to do next. Commands aren't wrapped, so that they can be pasted.

@@ -58,7 +58,7 @@ struct FlameWishes {
 // left to show.
 std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const OutputPlace &place,
 							 const OpenFolder &open = made_folder);
-// What -o names for these, and for files that have names of their own.
+// What -o names for flame graphs, and for files that have names of their own.
 OutputPlace place_of_flames(const std::string &output);
 OutputPlace place_of_files(const std::string &output);
 

@@ -17,7 +17,7 @@ nlohmann::ordered_json run_json(const RunResult &result);
 // The key of each cell.
 std::vector<std::string> keys_of(const RunResult &result);
 
-// Content of the file. Bytes of names that aren't UTF-8 are dropped.
+// Content of the file. Bytes of names that aren't UTF-8 are replaced.
 std::string run_json_text(const RunResult &result);
 
 } // namespace icepath::report

@@ -24,9 +24,9 @@ class SystemCalls {
 public:
 	SystemCalls() = default; // of an unknown machine: calls have numbers only
 	explicit SystemCalls(const model::Head &head);
-	// From the first side's begin of the block's message loop to the last one's end. `seen` has the calls and the
-	// threads' names. Skips a block that lost records, and one that shares its window, because that has other cells'
-	// calls.
+	// Counts from the first side's begin of the block's message loop to the last one's end. `seen` has the calls and
+	// the threads' names. Skips a block that lost records, and one that shares its window, because that has other
+	// cells' calls.
 	void add(const model::Block &block, const model::Cell &cell, const path::Observations &seen);
 
 	// Per message sent, warm-up included, the most frequent first.

@@ -27,7 +27,7 @@ struct UnprobedTail {
 	size_t mode = 0; // its index
 	// Nothing: it is the fastest one, or one of both has too few messages with probes or with a known path.
 	std::optional<ModeDifference> than_fastest;
-	std::string refusal; // of too few with a known path
+	std::string refusal; // set if too few have a known path
 };
 
 struct TailExplanation {
@@ -38,7 +38,7 @@ struct TailExplanation {
 	double most_of_one_block = 0; // share of the tail's messages that the block with most of them has
 	uint64_t from_ns = 0; // the tail's least latency
 	Difference growth; // tail less typical; empty if there are too few
-	std::vector<Cause> causes; // those with a name, by growth; of too few names no more are kept than Culprits keeps
+	std::vector<Cause> causes; // those with a name, by growth; Culprits bounds the number of names
 	// Growth of the causes' time over that of the latency, at most 1: it is more where typical messages waited for the
 	// same time without a known cause.
 	double named = 0;

@@ -296,7 +296,7 @@ void add_openings(Page &page, const RunResult &result)
 	page.paragraph("openings", text);
 }
 
-// The slower one of the run's CPUs.
+// The p50 of the slowest of the run's CPUs.
 std::string slowest(const std::vector<model::CpuWake> &wakes)
 {
 	const auto wake = std::ranges::max_element(wakes, {}, &model::CpuWake::p50_ns);

@@ -31,7 +31,7 @@ TimeSpan span_of(const path::Observations &seen)
 	return span;
 }
 
-// When it is known what the thread did: of one that only records show, from its first to its last.
+// The time in which it is known what the thread did. For a thread that only records show, from its first to its last.
 TimeSpan known_span(const path::Thread &thread)
 {
 	if (!thread.followed)
@@ -45,7 +45,7 @@ TimeSpan known_span(const path::Thread &thread)
 	return span;
 }
 
-// Until it was runnable again; empty if it was all the time.
+// The period until the thread was runnable again; empty if it was runnable all the time.
 TimeSpan sleep_of(const path::OffCpu &off)
 {
 	if (off.preempted)

@@ -15,7 +15,7 @@ namespace icepath::report {
 // Who woke a thread: an interrupt; a task that isn't the run's and wasn't seen on its CPUs.
 inline constexpr const char *kInterruptWakes = "[interrupt]", *kOtherTaskWakes = "[another task]";
 
-// Of a thread, by name: a cell's openings have others of the same name.
+// Threads of one name: each of a cell's openings has another thread of that name.
 struct ThreadRow {
 	std::string thread;
 	double mean_ns = 0; // for each message of the cell
@@ -25,13 +25,13 @@ struct ThreadRow {
 
 class ThreadStacks {
 public:
-	// Of a probed block, sampled or not.
+	// Adds a probed block, sampled or not.
 	void add(const resolve::ResolvedBlock &resolved);
 
 	bool has_stacks() const { return has_stacks_; }
 	std::vector<ThreadRow> running() const; // by samples
 	// From going to sleep to being runnable again. By the stack with which the thread went to sleep, or by the task
-	// that woke it and its stack; a stack weighs as much as the sleeps that it is of take.
+	// that woke it and its stack; a stack's weight is the time of its sleeps.
 	std::vector<ThreadRow> asleep() const, woken() const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Bars on one scale of µs, so that their lengths compare: each is as long as the p50 of its cell or mode, and divided
-// as the time of its messages is: of the typical ones of a cell, of all of a mode.
+// Bars on one scale of µs, so that their lengths compare: each is as long as the p50 of its cell or mode. It is divided
+// like the time of a cell's typical messages, or of all messages of a mode.
 #include <array>
 #include <cstddef>
 #include <string>
@@ -25,7 +25,7 @@ public:
 	// all have; a bar with "?" where typical ones have, but too few of all, or too little of their time; nothing where
 	// none was looked at.
 	std::string bar(const CellResult &cell, const Look &look);
-	// The same of one of the cell's modes and its messages. A cell with modes has no bar of its own.
+	// The same for one of the cell's modes and its messages. A cell with modes has no bar of its own.
 	std::string bar(const CellResult &cell, const CellMode &mode, const Look &look);
 
 	// The kinds that bars have shown so far: "█ your code  ▓ kernel", and the gap.

@@ -26,10 +26,10 @@ void add_taken_by(Page &page, const RunResult &result);
 void add_trust(Page &page, const RunResult &result);
 // What the run was quiet enough for: in one line where that was measured, or in full.
 void add_fit_for(Page &page, const RunResult &result, bool in_full);
-// By the look at the CPUs before the first block, and what a hypervisor took and a cache line between them needed in
-// all.
+// Judged by the look at the CPUs before the first block, by what a hypervisor took in all, and by all round trips of
+// cache lines between the CPUs.
 std::vector<model::Fitness> fitness_of(const RunResult &result);
-// What was found that the run isn't fit for tails with; empty: it is, or that wasn't measured.
+// What makes the run unfit for tails. Empty: it is fit, or that wasn't measured.
 std::string unfit_for_tails(const RunResult &result);
 
 struct CulpritSum {

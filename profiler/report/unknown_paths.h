@@ -10,7 +10,7 @@
 
 namespace icepath::report {
 
-// Of the messages that are explained, at least so many have a known path: by number, and whatever time the others take,
+// Least share of messages with a known path that an explanation needs: by number, whatever time the others take,
 // because an explanation says that the others aren't in it.
 inline constexpr double kEnoughKnown = 0.5;
 
@@ -18,7 +18,7 @@ inline constexpr double kEnoughKnown = 0.5;
 // names. Empty: enough have one.
 std::string too_few_known(const LatencyRange &range, const std::string &which);
 
-// Of a cell's messages with probes.
+// A cell's messages with probes and without a known path.
 struct UnknownPaths {
 	uint64_t messages = 0, of = 0;
 	double total_ns = 0, of_ns = 0;
@@ -39,7 +39,7 @@ struct MeanLonger {
 // Nothing: one of them has no messages with probes.
 std::optional<MeanLonger> mean_longer(const CellResult &slower, const CellResult &faster);
 
-// Of the range's messages, those that are explained: "11 280", or "9 000 of 11 280" if they aren't nearly all.
+// How many of the range's messages are explained: "11 280", or "9 000 of 11 280" if they aren't nearly all.
 std::string known_text(const LatencyRange &range);
 
 } // namespace icepath::report

@@ -39,7 +39,7 @@ std::vector<std::string> names_in_group(const RunResult &result, const std::vect
 	return names;
 }
 
-// Each once.
+// The cells' targets, each once.
 std::vector<std::string> targets_of(const RunResult &result, const std::vector<size_t> &cells)
 {
 	std::vector<std::string> targets;
@@ -139,7 +139,7 @@ std::string who_is_fastest(const RunResult &result)
 		   of_one_group(result, groups[0]);
 }
 
-// For certain, than the group's first cell.
+// Whether the cell is certainly slower than the group's first one.
 bool is_slower(const RankedGroup &group, const RankedCell &cell)
 {
 	const size_t first = group.cells.front().cell;
@@ -161,8 +161,8 @@ std::string shares_text(double low, double high)
 	return text(low) == text(high) ? text(low) + " %" : fmt::format("{} to {} %", text(low), text(high));
 }
 
-// Of typical messages, or of all modes, each with its share of messages without probes: probes may change the shares.
-// All zero where some of it isn't known.
+// Mean time of each kind in typical messages, or in all modes, each weighted by its share of messages without probes:
+// probes may change the shares. All zero where some of it isn't known.
 std::array<double, kLayerKinds> typical_kinds(const CellResult &cell)
 {
 	if (cell.modes.empty())
@@ -179,7 +179,7 @@ std::array<double, kLayerKinds> typical_kinds(const CellResult &cell)
 	return sums;
 }
 
-// Too little of it is known to say what most of its time is.
+// Whether too little of the cell's modes is known to say what takes most of its time.
 bool hides_modes(const CellResult &cell)
 {
 	return cell.probed > 0 && !is_floor(cell.cell) && !cell.modes.empty() && !most_time(cell);

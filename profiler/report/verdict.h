@@ -12,7 +12,7 @@
 
 namespace icepath::report {
 
-// Of cells that are ranked among each other, by index.
+// The verdict on cells that are ranked among each other, by their indices.
 struct GroupVerdict {
 	// The fastest first, then those that aren't told apart from it: by chance two equals could differ as much, or the
 	// interval of their ratio contains 1, or there is none.
@@ -23,7 +23,7 @@ struct GroupVerdict {
 // For each group of two cells or more of which some are ranked.
 std::vector<GroupVerdict> verdicts(const RunResult &result);
 
-// The kind of time that typical messages of a cell have most of, or those of all its modes, by their shares without
+// The kind of time that takes most of a cell's typical messages, or of all its modes, weighted by their shares without
 // probes.
 struct MostTime {
 	LayerKind kind = LayerKind::Kernel;

@@ -32,7 +32,7 @@ private:
 // A folder in which this process makes the files. Doesn't make the folder.
 std::shared_ptr<Folder> own_folder(const std::filesystem::path &path);
 
-// Gets its name by done(), and is removed without it. Throws Failure(Usage) with the file and the reason.
+// A file that gets its name by done() and is removed without it. Throws Failure(Usage) with the file and the reason.
 class WrittenFile {
 public:
 	WrittenFile(std::shared_ptr<Folder> folder, std::string name);
@@ -70,9 +70,9 @@ struct OutputPlace {
 	std::string folder; // empty: the run directory
 	std::string file; // empty: none
 };
-// A file if the name ends in one of `endings`, as ".svg". Throws Failure(Usage) if it ends as a file's name otherwise:
-// nobody means a folder by it. A folder that exists is one, whatever its name: to be asked once, with the rights that
-// the files are made with.
+// A file if the name ends in one of `endings`, as ".svg". Throws Failure(Usage) if it has another ending of files,
+// because nobody means a folder by that. A folder that exists is a folder, whatever its name. Call it once, with the
+// rights that the files are made with.
 OutputPlace place_of(const std::string &wanted, const std::vector<std::string> &endings);
 
 } // namespace icepath::report

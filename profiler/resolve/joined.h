@@ -13,7 +13,7 @@ namespace icepath::resolve {
 
 // A block with everything that its messages may rest on.
 struct JoinedBlock {
-	// Where its window continues others: with their records, and with the same cell's stamps before its own.
+	// If its window continues others, it has their records too, and the same cell's stamps from them before its own.
 	model::Block block;
 	// A message is resolved here if its later stamp is in one of the joined windows [from, to), counted from 0.
 	// `stamps`: by flow, the number of stamps up to the end of each window.

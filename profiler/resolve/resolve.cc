@@ -17,7 +17,7 @@
 namespace icepath::resolve {
 namespace {
 
-// Decodes a window once for all of its blocks. For any number of threads.
+// Decodes a window once for all of its blocks. Any number of threads may use it.
 class SharedWindow {
 public:
 	explicit SharedWindow(size_t blocks) : blocks_(blocks) {}
@@ -48,7 +48,7 @@ ResolvedBlock resolved(uint64_t number, JoinedBlock joined, const model::Cell &c
 	return one;
 }
 
-// hardware_concurrency() counts those of the machine.
+// hardware_concurrency() counts the machine's CPUs, not those that this process may use.
 size_t usable_cpus()
 {
 	cpu_set_t set;

@@ -17,8 +17,8 @@ public:
 	// `messages`: counted ones per block and flow, at most. `cells` must outlive this.
 	BlockWishes(const std::vector<model::Cell> &cells, uint32_t messages);
 
-	// The cell's next block. A cell that seeks its rate ignores `duration_ns`.
-	// `count_hardware`, `sample`: if it isn't a block of a search, and without or with probes.
+	// The cell's next block. A cell that seeks its rate ignores `duration_ns`. `count_hardware` and `sample` don't
+	// apply to cells that seek their rate. The first applies to blocks without probes, the second to blocks with them.
 	BlockWish next(size_t cell, bool probed, bool count_hardware, bool sample, uint64_t duration_ns);
 	// The uncounted block that warms fresh processes.
 	BlockWish first_block(size_t cell);

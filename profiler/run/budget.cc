@@ -182,7 +182,7 @@ double Budget::pair_ns(uint64_t limit_ns) const
 	return 2 * blocks_ns + overhead_ns_ + openings_ns();
 }
 
-// Mean per pair.
+// Mean time of openings per pair.
 double Budget::openings_ns() const
 {
 	double sum = 0;

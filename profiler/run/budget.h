@@ -57,7 +57,8 @@ public:
 	// Longest duration of the visit's blocks in this pair.
 	uint64_t block_ns(size_t visit) const;
 
-	// Measured: how long a visit took, and whether only its deadline ended it; the least length that it needs.
+	// Report what was measured: how long a visit took, and whether only its deadline ended it; the least length that
+	// its blocks need.
 	void block_took(size_t visit, uint64_t took_ns, bool to_deadline);
 	void needs(size_t visit, uint64_t least_ns);
 	// Cells get fresh processes (an opening) now and then, so that the spread of results includes the luck of a

@@ -13,7 +13,7 @@
 
 namespace icepath::run {
 
-// `first`: of the channel's end that begins.
+// `first`: whether it is the channel's end that begins.
 inline bool sends_from(const model::Cell &cell, bool first) { return first || model::is_answered(cell.pattern); }
 inline bool receives_at(const model::Cell &cell, bool first) { return !first || model::is_answered(cell.pattern); }
 inline bool is_fan_in(const model::Cell &cell) { return model::senders_of(cell) > 1; }

@@ -43,7 +43,8 @@ bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool 
 
 } // namespace
 
-// Within a process nothing shows which side a library's thread works for. A side that never sleeps would keep it off.
+// Within a process nothing shows which side a library's thread works for. A side that never sleeps would keep such a
+// thread off the CPU.
 bool may_pin_library_threads(const model::Cell &cell)
 {
 	return cell.mechanisms.has(model::Mechanism::LibraryThreads) && model::between(cell) == model::Between::Processes &&

@@ -100,7 +100,7 @@ private:
 	void open(const std::string &plugin, const privilege::SlotsView &slots, privilege::Helper &helper);
 	void take_places(privilege::Helper &helper); // each side's thread gets its CPU
 	void lock_memory();
-	// Of the side's thread, for the helper, which marks it.
+	// A pidfd of the side's thread, for the helper, which marks the thread.
 	Fd pidfd_of(size_t side) const;
 	void pin(size_t side, const Fd &task) const;
 	void mark_sockets(const Endpoints &endpoints, privilege::Helper &helper);

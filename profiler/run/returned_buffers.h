@@ -12,7 +12,7 @@ class ReturnedBuffers {
 public:
 	static constexpr size_t kFrom = 128u << 10; // glibc's own beginning
 	ReturnedBuffers();
-	~ReturnedBuffers(); // then buffers are kept: what is read again and again is faster
+	~ReturnedBuffers(); // then buffers are kept, which makes repeated reading faster
 	ReturnedBuffers(const ReturnedBuffers &) = delete;
 	ReturnedBuffers &operator=(const ReturnedBuffers &) = delete;
 };

@@ -35,8 +35,8 @@ constexpr bool is_probed(uint32_t round)
 // and none before each cell has the three blocks that an interval needs.
 constexpr bool counts_hardware(uint32_t round) { return round % 8 == 7; }
 
-// Samples do, too. Such a round is probed, and beside the one of hardware counters. A cell has several blocks in it, as
-// far as time goes: a block has few samples, and opening a cell takes longer than a block.
+// Samples disturb them, too. Such a round is probed, and beside the one of hardware counters. A cell has several blocks
+// in it if there is time: a block has few samples, and opening a cell takes longer than a block.
 constexpr bool is_sampled(uint32_t round) { return round % 8 == 6; }
 inline constexpr uint32_t kSampledBlocks = 4;
 

@@ -80,7 +80,7 @@ public:
 	bool is_over(size_t cell) const { return courses_[cell].state == State::Over; }
 	bool failed(size_t cell) const { return courses_[cell].state == State::Failed; } // it will be opened again
 	bool any_left() const;
-	Visit living(const Visit &visit) const; // those of it that are open
+	Visit living(const Visit &visit) const; // the visit's open cells
 	// Whether its processes haven't been measured yet. Clears the flag.
 	bool is_fresh(size_t cell);
 

@@ -37,7 +37,7 @@ void check_is_empty(const fs::path &directory)
 						directory.string(), first->path().filename().string()));
 }
 
-// What can't be looked at can't be written: its name is too long, or a folder above it can't be searched.
+// A path that can't be looked at can't be written: its name is too long, or a folder above it can't be searched.
 fs::file_status look_at(const fs::path &path)
 {
 	std::error_code error;

@@ -58,7 +58,7 @@ public:
 
 private:
 	std::vector<std::string> all_;
-	uint64_t more_ = 0; // told by the last sentence
+	uint64_t more_ = 0; // the last sentence says how many
 };
 
 } // namespace icepath::run

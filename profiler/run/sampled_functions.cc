@@ -49,7 +49,7 @@ public:
 		return at->second;
 	}
 
-	// Without room, only of the innermost function.
+	// Without room, the stack has only its innermost function.
 	uint32_t stack(std::vector<uint32_t> functions)
 	{
 		if (stacks_bytes_ > kMostBytes && !stacks_.contains(functions))
@@ -71,14 +71,14 @@ private:
 	std::map<std::vector<uint32_t>, uint32_t> stacks_;
 };
 
-// Of "file!function" or "file+0x1234".
+// The file in "file!function" or "file+0x1234".
 std::string file_of(const std::string &function)
 {
 	const size_t end = function.find('!');
 	return function.substr(0, end == std::string::npos ? function.rfind('+') : end);
 }
 
-// Of a window's user code.
+// The functions at addresses of a window's user code.
 class NamedAddresses {
 public:
 	NamedAddresses(symbols::UserFunctions &functions, symbols::UserStacks &unwound, Tables &tables)
@@ -105,7 +105,7 @@ private:
 	std::map<std::pair<uint32_t, uint64_t>, std::vector<uint32_t>> named_;
 };
 
-// From the outermost function on, below `functions`.
+// Appends the kernel's functions to `functions`, from the outermost one on.
 void add_kernel_stack(const capture::NamedStack &stack, const capture::FunctionNames &names, Tables &tables,
 					  std::vector<uint32_t> &functions)
 {
@@ -186,7 +186,7 @@ void SampledFunctions::name(model::Window &window)
 			const uint64_t address = std::exchange(record.sample.user_address, 0);
 			const bool in_kernel = address == 0;
 			if (in_kernel && (number == 0 || number > room_ || stacks[number - 1].depth == 0))
-				continue; // where isn't known
+				continue; // nothing shows where it was
 			const bool of_kernel = in_kernel && (process == 0 || stacks[number - 1].of_interrupt != 0); // alone
 			symbols::UserFrames frames = of_kernel ? symbols::UserFrames{{}, true} : user_frames(process, number);
 			if (frames.addresses.empty() && !in_kernel)

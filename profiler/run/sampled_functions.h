@@ -14,9 +14,10 @@
 
 namespace icepath::run {
 
-// Some 4 kHz. Messages at a fixed rate, as ticks, would meet a timer whose period is a simple fraction of theirs always
-// in the same places. So it is a golden fraction or multiple of theirs; without a rate, of the usual tick of 4 ms. In a
-// block so long that there is no room for that many stacks, it is so much longer that they are of the whole block.
+// About 4 kHz. A timer whose period is a simple fraction of the messages' would always meet messages of a fixed rate,
+// or ticks, in the same places. So its period is a golden fraction or multiple of theirs; without a rate, of the usual
+// tick of 4 ms. In a block too long to have room for that many stacks, the period is longer, so that the stacks are of
+// the whole block.
 uint64_t sampling_period_ns(std::optional<double> rate_hz, uint64_t block_ns);
 
 // Memory that another process writes.
@@ -48,7 +49,8 @@ public:
 	// capture::kMostUserStacks. Throws Failure(MachineCannot).
 	SampledFunctions(const Fd &named, const Fd &user_stacks);
 
-	// Sets the stacks of a sampled window, and takes the addresses out of its records. While its processes still live.
+	// Sets the stacks of a sampled window, and takes the addresses out of its records. Call it while its processes
+	// still live.
 	void name(model::Window &window);
 
 private:

@@ -60,7 +60,7 @@ std::optional<double> RedrawnDifference::half_width(const Placed &sums, const Pl
 {
 	if (std::max(having(part.a), having(part.b)) < kBlocksBeyond || !draws_.enough())
 		return std::nullopt;
-	std::vector<double> evidence; // what both means have
+	std::vector<double> evidence; // what each block adds to both means
 	for (size_t place = 0; place < part.a.size(); ++place)
 		evidence.push_back(part.a[place] / a_.all + part.b[place] / b_.all);
 	return draws_.half_width([&](const Weights &drawn) { return a_.of(sums.a, drawn) - b_.of(sums.b, drawn); },

@@ -13,7 +13,7 @@
 // a part in the whole difference is a ratio of two differences. Its interval is that of (part - share · whole) / whole
 // (the delta method): a ratio of redrawn differences has no variance where the whole one may be 0.
 //
-// What fewer than kBlocksBeyond blocks of either A or B have has no interval: it was met by luck.
+// A sum that fewer than kBlocksBeyond blocks have, of A as of B, has no interval: it was met by luck.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -40,11 +40,11 @@ public:
 
 	double difference(const TwoSums &sums) const;
 	std::optional<Interval> interval(const TwoSums &sums) const;
-	// Of `part`'s difference over that of `whole`, which isn't 0.
+	// Interval of `part`'s difference over that of `whole`, which isn't 0.
 	std::optional<Interval> share_interval(const TwoSums &part, const TwoSums &whole) const;
 
 private:
-	// Block by block, by cluster: of A or of B, and 0 at the other's blocks.
+	// One mean over the blocks of A and B together, by cluster; 0 at the other's blocks.
 	struct OneMean {
 		std::vector<size_t> order; // place of each of its blocks among all
 		std::vector<double> weights; // of all
@@ -56,7 +56,7 @@ private:
 		std::vector<double> a, b;
 	};
 	Placed placed(const TwoSums &sums) const { return {a_.placed(sums.a), b_.placed(sums.b)}; }
-	// Of the difference of `sums`, as certain as what `part` makes it.
+	// Half the interval of the difference of `sums`, with as many effective clusters as `part` has.
 	std::optional<double> half_width(const Placed &sums, const Placed &part) const;
 
 	OneMean a_, b_;

@@ -13,7 +13,7 @@ class BlockDraws {
 public:
 	using Statistic = std::function<double(const Weights &)>;
 
-	BlockDraws() = default; // has none
+	BlockDraws() = default; // no draws
 	// `usable`: whether a draw has what the statistics need. There are no draws with fewer than kMinBlocks clusters.
 	BlockDraws(Clusters clusters, const std::function<bool(const Weights &)> &usable);
 

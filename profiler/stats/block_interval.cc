@@ -52,7 +52,7 @@ Clusters clusters_of(const BlockValues &values, ClusteredBy clustered)
 					values.blocks().size());
 }
 
-// Those of kReported whose interval comes from the bootstrap.
+// The first kNear of kReported take their interval from the bootstrap, the p50 only with few clusters.
 constexpr size_t kNear = 3;
 static_assert(!is_far(kReported[kNear - 1]) && is_far(kReported[kNear]));
 
@@ -125,7 +125,7 @@ void add_percentiles(Distribution &result, const RedrawnRun &pool, const Cluster
 	}
 }
 
-// An interval has all that its ends may be.
+// An interval includes whatever its ends may be.
 Interval widened(const Interval &interval, double below, double above)
 {
 	return {std::max(0.0, interval.low - below), interval.high + above};

@@ -50,12 +50,12 @@ struct Distribution {
 	std::array<std::optional<uint64_t>, kReported.size()> percentiles;
 	std::array<std::optional<Interval>, kReported.size()> intervals;
 	std::optional<Interval> standard_deviation_interval, median_deviation_interval;
-	// 0, or at most by this share of itself a percentile is off, because not each value was kept (block_values.h); the
-	// median deviation by this share of itself and twice of the p50. Intervals have what that adds.
+	// A percentile is off by at most this share of itself if not every value was kept (block_values.h), otherwise by 0.
+	// The median deviation is off by at most this share of itself plus twice the p50. Intervals include that.
 	double off = 0;
 };
 
-// What is drawn together and counts as one of B.
+// What is drawn together, as one of the B clusters.
 enum class ClusteredBy : uint8_t { Block, Opening };
 
 // O(n log n) once, then O(B log n) per draw. Blocks of the same processes share their luck, so an interval holds for
@@ -68,7 +68,7 @@ Distribution describe(const BlockValues &values, ClusteredBy clustered, double o
 Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &clusters = {},
 					  double outside_p50 = 0.05);
 
-// One percentile of the same messages, whichever it is, by the same rules.
+// Any percentile of the same messages, by the same rules.
 struct Quantile {
 	uint64_t value = 0;
 	std::optional<Interval> interval; // missing where describe() would report neither

@@ -8,9 +8,9 @@
 //     exp(log m ± t(0.975, max(1, K-1)) · s/m · sqrt(B / (B-1)))
 //
 // widened by slow changes (slow_changes.h). B is the number of blocks, or of clusters of them. K is Kish's effective
-// number, the sum squared over the sum of squares: how many equal blocks would carry as much evidence. What few blocks
-// have, or one has most of, varies as those few do. The logarithm is taken of the mean, because redrawn means may be
-// zero. What fewer than kBlocksBeyond blocks have was met by luck, and has no interval.
+// number, the sum squared over the sum of squares: how many equal blocks would carry as much evidence. A sum that few
+// blocks have, or that one has most of, varies as those few do. The logarithm is taken of the mean, because redrawn
+// means may be zero. A sum that fewer than kBlocksBeyond blocks have was met by luck, and has no interval.
 //
 // In simulated runs (tests/stats/block_ratio_test.cc) 93 to 98 % of the intervals contain the truth.
 #include <cstdint>

@@ -117,7 +117,8 @@ void BlockValues::coarsen()
 	}
 }
 
-// With its neighbours in the same opening; where each opening is one block, with the next openings'.
+// Joins each block with its neighbours in the same opening. Where each opening is one block, joins it with the next
+// openings.
 void BlockValues::join()
 {
 	const bool each_is_an_opening =

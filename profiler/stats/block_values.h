@@ -2,13 +2,13 @@
 #pragma once
 // A quantity's values, block by block, in memory that doesn't grow with their number.
 //
-// Up to a limit each value is kept. Of more, each block keeps a histogram with three significant digits
+// Up to a limit each value is kept. Beyond it, each block keeps a histogram with three significant digits
 // (hdr_histogram.h): then a value is off by kOff at most, and counts, mean, deviation, least and largest value stay
 // exact. If these histograms have many buckets, neighbouring blocks are joined, at first only those of one opening,
-// until kLeastBlocks to 2 * kLeastBlocks are left. Each then has equally many blocks, or openings, but for what is left
-// over at an opening's end or the run's. So each is as much evidence as another, as in the method of batch means (Law,
-// "Simulation Modeling and Analysis"), and intervals stay valid. What is kept depends on the values and their order
-// alone.
+// until kLeastBlocks to 2 * kLeastBlocks are left. Each then has equally many blocks, or openings, except for what is
+// left over at the end of an opening or of the run. So each is as much evidence as another, as in the method of batch
+// means (Law, "Simulation Modeling and Analysis"), and intervals stay valid. What is kept depends on the values and
+// their order alone.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,10 +17,10 @@
 
 namespace icepath::stats {
 
-// Of a block; several quantities may share them.
+// A block's values; several quantities may share them.
 using SharedValues = std::shared_ptr<const std::vector<uint64_t>>;
 
-// Of which nothing else is known than how many there are.
+// Values of a block of which only the bucket and their number are known.
 struct Bucket {
 	uint32_t index = 0; // of HdrHistogram
 	uint32_t count = 0;
@@ -50,8 +50,8 @@ public:
 	static constexpr size_t kLeastBlocks = 128; // percentiles beyond p99 take 75: far_tail.h
 	static constexpr double kOff = 0.0005; // of a value, where not each is kept: half the width of a bucket
 
-	// `most`: values that are kept, with those that their owners keep beside; of buckets an eighth, or those of
-	// 2 * kLeastBlocks blocks.
+	// `most`: number of values to keep, including others that their owners hold. Of buckets, an eighth of that are
+	// kept, or those of 2 * kLeastBlocks blocks.
 	explicit BlockValues(size_t most = SIZE_MAX) : most_(most) {}
 	// The values of one block, perhaps none; or some of them.
 	void add(std::vector<uint64_t> values, uint32_t opening = 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which share of a run's messages are of one kind, and its interval.
+// The share of a run's messages that are of one kind, and its interval.
 //
 // Messages of an opening are alike, so the share is a ratio of sums over clusters, with the variance of such a ratio
 // (Cochran, "Sampling Techniques", 1977, chapter 6):
@@ -38,7 +38,7 @@ struct Share {
 // interval doesn't have the true share.
 Share share_of(const std::vector<Counted> &blocks, double outside = 0.05);
 
-// Of the share itself, not of its logit, with slow changes. Nothing where share_of() has no interval.
+// The spread of the share itself, not of its logit, with slow changes. Nothing where share_of() has no interval.
 std::optional<Spread> spread_of_share(const std::vector<Counted> &blocks);
 
 } // namespace icepath::stats

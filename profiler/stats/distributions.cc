@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/stats/distributions.h"
 
-// Here alone: Boost.Math takes seconds to compile and comes with warnings that the house treats as errors.
+// No other file includes Boost.Math: it takes seconds to compile and causes warnings that this build treats as errors.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -9,7 +9,7 @@ namespace icepath::stats {
 double t_within(double outside, double degrees);
 inline double t_975(double degrees) { return t_within(0.05, degrees); }
 
-// The probability that it is further from 0, on either side, than `t` (>= 0).
+// The probability that Student's t is further from 0, on either side, than `t` (>= 0).
 double t_beyond(double t, double degrees);
 
 // The probability that Fisher's F with these degrees of freedom (each > 0) exceeds `f` (>= 0).

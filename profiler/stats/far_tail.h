@@ -29,7 +29,7 @@ namespace icepath::stats {
 inline constexpr size_t kBlocksBeyond = 5;
 inline constexpr uint64_t kFarBeyond = 75; // n·(1-p), and blocks
 
-// Whether it is rarer than p99.
+// Whether the percentile is beyond p99.
 constexpr bool is_far(Percentile p) { return p.per_100000 > kP99.per_100000; }
 
 // Number of blocks with a value beyond the percentile.

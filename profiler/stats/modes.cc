@@ -29,8 +29,8 @@ size_t bin_of(double value)
 
 const size_t kBins = bin_of(kLargestBinned) + kMargin + 2;
 
-// The gap before nine tenths of the messages or more: of a coarse clock its tick, else next to nothing. A sample of the
-// messages suffices.
+// The gap to the next lower value that nine tenths of the messages or more don't exceed: the tick of a coarse clock,
+// otherwise next to nothing. A sample of the messages suffices.
 double tick_of(const std::vector<BlockFlowValues> &messages)
 {
 	constexpr size_t kSample = 50'000;
@@ -82,7 +82,7 @@ double smoothed(const Counts &counts, size_t bin)
 	return sum;
 }
 
-// Its bins, both inclusive.
+// The bins of a valley, both inclusive.
 struct Valley {
 	size_t first = 0, last = 0;
 	size_t middle() const { return (first + last + 1) / 2; }
@@ -202,7 +202,7 @@ struct Peak {
 	Valley before; // between the peak before and this one
 };
 
-// All of the bottom: between modes that are far apart the lowest bin is an accident.
+// Returns the whole bottom: between modes that are far apart, the lowest bin is an accident.
 Valley valley_between(const Densities &density, size_t low, size_t high)
 {
 	constexpr double kBottom = 0.05; // of the lower peak's height above the lowest bin
@@ -232,7 +232,7 @@ class Valleys {
 public:
 	explicit Valleys(const Densities &density) : density_(density), peaks_(peaks_of(density)) {}
 
-	// Fills valleys that don't hold, the shallowest first. Most are of a few messages, and don't take a test.
+	// Fills valleys that don't hold, the shallowest first. Most consist of a few messages, and don't need a test.
 	void fill()
 	{
 		for (const bool by_blocks : {false, true})

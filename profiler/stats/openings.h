@@ -30,8 +30,8 @@ struct Openings {
 	struct Difference {
 		double f = 0; // variance of the openings' means over that of blocks within them, both scaled to blocks
 		double p = 1; // probability of such a ratio or a larger one if all openings are alike
-		// Of openings beyond what their blocks explain, on the logarithms, so roughly a relative spread; 0: nothing is
-		// left.
+		// Spread of openings beyond what their blocks explain, on the logarithms, so roughly a relative spread; 0:
+		// nothing is left.
 		double between_sd = 0;
 		double within_sd = 0; // of blocks within an opening, on the same scale
 	};

@@ -17,7 +17,8 @@ public:
 			blocks_.push_back({0, run.values_of(block), static_cast<uint32_t>(clusters.of_block[block])});
 	}
 
-	// Whether fewer than that share are up to the value for certain, or more below it.
+	// Whether the share of values up to `value` is certainly less than `share`, or that of values below it certainly
+	// more.
 	bool surely_fewer_up_to(uint64_t value, double share) { return most_or_least(run_.count_up_to(value), 1) < share; }
 	bool surely_more_below(uint64_t value, double share)
 	{
@@ -25,7 +26,7 @@ public:
 	}
 
 private:
-	// The share of these values, more by its half width, or less.
+	// The share of these values, plus or minus its half width.
 	double most_or_least(const std::vector<uint64_t> &counts, double sign)
 	{
 		double count = 0, of = 0;

@@ -3,12 +3,12 @@
 // The interval of a percentile, from the interval of a share.
 //
 // The p50 is a place up to which half of the messages lie. So its interval has every measured value v for which that
-// can be true: the share F(v) of messages up to v isn't less than half for certain, nor the share of those below v
-// more. For certain means by more than t · s, with the standard deviation s of that share (cluster_share.h): clustered,
-// and with slow changes. Inverting the test of a share is Woodruff's method ("Confidence Intervals for Medians and
-// Other Position Measures", Journal of the American Statistical Association 47, 1952), with s at v instead of at the
-// percentile (Francisco and Fuller, "Quantile Estimation with a Complex Survey Design", The Annals of Statistics 19,
-// 1991).
+// can be true: the share F(v) of messages up to v isn't certainly less than half, and the share of those below v isn't
+// certainly more. Certainly means by more than t · s, with the standard deviation s of that share (cluster_share.h):
+// clustered, and with slow changes. Inverting the test of a share is Woodruff's method ("Confidence Intervals for
+// Medians and Other Position Measures", Journal of the American Statistical Association 47, 1952), with s at v instead
+// of at the percentile (Francisco and Fuller, "Quantile Estimation with a Complex Survey Design", The Annals of
+// Statistics 19, 1991).
 //
 // The interval isn't symmetric where the distribution isn't. Its ends are measured values: it reaches into a slow mode
 // if half of another run's messages may be slower than the fast one, and no further. A standard deviation of redrawn

@@ -45,7 +45,7 @@ private:
 	Weights drawn_, weights_;
 };
 
-// Of a value for each block, in a redrawn run.
+// The sum of a value for each block over a redrawn run.
 double sum_of(const std::vector<double> &values, const Weights &drawn);
 
 // The variance of a statistic over redrawn runs, as of the run itself, which had that many clusters. 0 for one draw or
@@ -63,7 +63,7 @@ public:
 	uint32_t block_at(size_t index) const; // of the value at the same index
 	uint64_t values_of(size_t block) const { return sizes_[block]; }
 	std::vector<uint64_t> count_up_to(uint64_t value) const; // by block
-	double off() const { return groups_.empty() ? 0 : BlockValues::kOff; } // at most, of a value
+	double off() const { return groups_.empty() ? 0 : BlockValues::kOff; } // share by which a value may be off
 	uint64_t percentile(const Weights &weights, Percentile p) const;
 
 	// Of a sample: over n - 1. 0 for a single value.

@@ -43,7 +43,7 @@ SharedRounds shared_rounds(const std::vector<BlockValue> &a, const std::vector<B
 
 struct TrimmedMean {
 	double mean = 0;
-	double left = 1; // share of the values that is
+	double left = 1; // share of the values that is left
 	std::vector<double> pushes; // of each value, in their order
 };
 
@@ -63,7 +63,7 @@ TrimmedMean trimmed_mean(const std::vector<double> &values, size_t cut)
 	return result;
 }
 
-// The variance of the mean if only clusters are independent. `left`: of their number.
+// The variance of the mean if only clusters are independent. `left`: the share of their number that counts.
 double variance_over(const std::vector<double> &pushes, const Clusters &clusters, double left)
 {
 	const double count = static_cast<double>(clusters.count) * left;

@@ -44,7 +44,8 @@
 
 namespace icepath::stats {
 
-// Of a block's messages without the fastest and the slowest tenth. `sorted`: ascending, not empty; 0 counts as 1.
+// Geometric mean of a block's messages without the fastest and the slowest tenth. `sorted`: ascending, not empty; 0
+// counts as 1.
 double trimmed_geometric_mean(std::span<const uint64_t> sorted);
 
 struct RoundRatio {

@@ -14,8 +14,8 @@
 // with the variances V of the whole run's statistic under either redrawing, each with its factor count / (count - 1).
 // The estimate r - 1 is below 0 in half of the runs where s is small, and a run that then ignores slow changes
 // contradicts the next one. So s isn't taken for 0 because eight stretches happen to be alike. It is the lower tercile
-// of what it may be, s >= 0, after r is known, if before that any logarithm of 1 + s was as likely as another (Box and
-// Tiao, "Bayesian Inference in Statistical Analysis", 1973, 5.2). For a truncated chi-squared distribution X that is
+// of its posterior, s >= 0, after r is known, with a prior that is uniform in the logarithm of 1 + s (Box and Tiao,
+// "Bayesian Inference in Statistical Analysis", 1973, 5.2). For a truncated chi-squared distribution X that is
 //
 //     1 + s = d · r / x        where P(X < x) = P(X < d · r) · 2/3
 //

@@ -26,13 +26,13 @@ public:
 	// Any thread, after the endpoint's cancel(): ends run(), and interrupts a thread that is in the handler.
 	void cancel();
 
-	pid_t last_thread() const { return last_thread_; } // that called the handler; 0: none yet. Between blocks
+	pid_t last_thread() const { return last_thread_; } // the last to call the handler; 0: none yet. Between blocks
 
 private:
 	static void handle(void *self, int status, icepath_recv *message);
 	void handle(int status, icepath_recv &message, uint64_t recv_ns);
 
-	std::mutex mutex_; // of what follows, up to `ended_`
+	std::mutex mutex_; // guards what follows, up to `ended_`
 	Steps *steps_ = nullptr; // of the block under way; nullptr: none, and messages are dropped
 	bool goes_on_ = false;
 	pid_t last_thread_ = 0;

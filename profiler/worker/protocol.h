@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Between icepath and an icepath-worker: messages over a SOCK_SEQPACKET socket pair, and a cell's shared memory.
+// The protocol between icepath and an icepath-worker: messages over a SOCK_SEQPACKET socket pair, and a cell's shared
+// memory.
 //
 // icepath starts `icepath-worker --control FD [--control FD]… [--one-thread]`, with a socket for each side. The main
 // thread runs the first side, a thread of its own each further one; with --one-thread the main thread runs both of two

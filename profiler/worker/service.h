@@ -63,7 +63,7 @@ private:
 	std::unique_ptr<Payloads> payloads_;
 	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
 	std::unique_ptr<Callback> callback_; // nullptr: the side's own thread receives, or it doesn't receive
-	// Those of `ends_`, in a fan-in one for all; then the idle ones.
+	// The endpoints of `ends_`, in a fan-in one for all; then the idle ones.
 	std::vector<std::unique_ptr<Endpoint>> endpoints_;
 	std::vector<ChannelEnd> ends_;
 	std::unique_ptr<Watchdog> watchdog_;

@@ -15,7 +15,7 @@
 
 namespace icepath::worker {
 
-// By the kernel's accounts, of the calling thread, or of its whole process.
+// What the calling thread, or its whole process, has used by the kernel's accounts.
 rusage usage_now(bool of_process);
 model::Usage usage_between(const rusage &begin, const rusage &end);
 

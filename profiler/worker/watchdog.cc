@@ -25,7 +25,7 @@ constexpr uint64_t kRepeatNs = 10'000'000;
 // A side that spins under SCHED_FIFO would keep a thread of its own priority off its CPU, the watchdog included.
 void outrank_this_thread(pthread_t watchdog)
 {
-	// Of the kernel: pthread_getschedparam() doesn't know what sched_setscheduler() set.
+	// Asks the kernel: pthread_getschedparam() doesn't know what sched_setscheduler() set.
 	sched_param parameters{};
 	if (sched_getscheduler(0) != SCHED_FIFO || sched_getparam(0, &parameters))
 		return;

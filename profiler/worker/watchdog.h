@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Ends a block that hangs. Its thread sleeps on a timer that arming and disarming don't end: it runs in no other block.
+// Ends a block that hangs. Its thread sleeps on a timer. Arming and disarming don't wake it, so it runs in no other
+// block.
 #include <sys/types.h>
 
 #include <cstdint>
