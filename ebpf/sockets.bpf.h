@@ -49,12 +49,13 @@ static __always_inline __u64 key_at(__u64 address)
 }
 
 /* TCP's receive path advances rcv_nxt first (tcp_rcv_nxt_update()): every byte before it is in the queue. */
-static __always_inline void log_arrival(__u8 type, enum icepath_tier tier, __u64 key, struct sock *sk)
+static __always_inline void log_arrival(enum icepath_tier tier, __u64 key, struct sock *sk)
 {
 	if (!key)
 		return;
 	bool is_tcp = BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP;
-	log_socket(type, tier, key, 0, is_tcp, is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
+	log_socket(ICEPATH_RECORD_DATA_READY, tier, key, 0, is_tcp,
+			   is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
 }
 
 /*
@@ -79,7 +80,7 @@ int BPF_PROG(on_sk_data_ready, struct sock *sk)
 	__u8 *done = announced();
 	if (!done)
 		return 0;
-	log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
+	log_arrival(ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
 	*done = 1;
 	return 0;
 }
@@ -89,7 +90,7 @@ int BPF_PROG(after_sk_data_ready, struct sock *sk)
 {
 	__u8 *done = announced();
 	if (done && !*done)
-		log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
+		log_arrival(ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
 	else if (done)
 		*done = 0;
 	return 0;
@@ -100,7 +101,7 @@ SEC("?fentry/sock_def_readable")
 int BPF_PROG(fentry_sock_def_readable, struct sock *sk)
 {
 	if (capturing)
-		log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_FENTRY, key_of(sk), sk);
+		log_arrival(ICEPATH_TIER_FENTRY, key_of(sk), sk);
 	return 0;
 }
 
@@ -108,7 +109,7 @@ SEC("?kprobe/sock_def_readable")
 int BPF_KPROBE(kprobe_sock_def_readable, struct sock *sk)
 {
 	if (capturing)
-		log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_KPROBE, key_at((__u64)sk), sk);
+		log_arrival(ICEPATH_TIER_KPROBE, key_at((__u64)sk), sk);
 	return 0;
 }
 

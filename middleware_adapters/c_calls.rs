@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the functions of C have in common that a library in Rust is called by: shim_status.h is its other side.
+//! The common part of the C functions through which a Rust library is called; shim_status.h is the other side.
 #![allow(dead_code)] // no shim needs all of it
 use core::ffi::c_char;
 use core::fmt::Display;
@@ -11,7 +11,7 @@ pub const FAILED: i32 = -1;
 pub const NOTHING: i32 = 0;
 pub const DONE: i32 = 1;
 
-/// A failure as a sentence: of what, and why.
+/// Turns a failure into a sentence: what failed, and why.
 pub trait Told<T> {
     fn told(self, what: &str) -> Result<T, String>;
 }

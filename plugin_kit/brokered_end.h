@@ -20,16 +20,7 @@ struct BrokeredEnd : WindowedEnd {
 	}
 };
 
-// Side 0 names the channel and passes the name to side 1, which joins. `join(end, channel)` connects an end.
-template <class Endpoint, class Join> int open_brokered(Endpoint &end, Join join)
-{
-	if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
-		return status;
-	const std::string channel = new_channel();
-	give_text(end, channel);
-	return join(end, channel);
-}
-
+// After open_with_memory(). `join(end, channel)` connects an end.
 template <class Endpoint, class Join> int connect_brokered(Endpoint &end, const icepath_address &peer, Join join)
 {
 	if (const int status = connect_memory(&end, &peer); status != ICEPATH_OK)

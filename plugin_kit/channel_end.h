@@ -200,6 +200,17 @@ inline void give_text(ChannelEnd &end, const std::string &text)
 		static_cast<uint32_t>(text.copy(reinterpret_cast<char *>(end.given.bytes), sizeof(end.given.bytes)));
 }
 
+// The rest of open(): side 0 names the channel, passes the name to side 1, and joins; side 1 joins in connect().
+// `join(end, channel)` makes an end's half.
+template <class Endpoint, class Join> int open_named(Endpoint &end, Join join)
+{
+	if (end.side == 1)
+		return ICEPATH_OK;
+	const std::string channel = new_channel();
+	give_text(end, channel);
+	return join(end, channel);
+}
+
 inline std::string text_of(const icepath_address &peer)
 {
 	return {reinterpret_cast<const char *>(peer.bytes), std::min<size_t>(peer.bytes_used, sizeof(peer.bytes))};

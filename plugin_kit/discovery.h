@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How two ends meet whose library discovers peers: side 0 names the channel in open() and passes the name to side 1,
-// which joins in connect(). Each waits in connect() until its library has discovered the other.
+// How two ends meet if their library discovers peers: they join a channel (open_named()), and each waits in connect()
+// until its library has discovered the other.
 #include "plugin_kit/channel_end.h"
 
 namespace icepath::plugin_kit {
@@ -14,23 +14,14 @@ inline std::string topic_of(const std::string &channel, uint32_t from)
 	return name;
 }
 
-// The DDS domain of a channel: that of side 0's process. Participants of one domain discover each other, and cells would
-// send datagrams during each other's messages; so two cells share a domain only if their processes' ids differ by a
-// multiple of kDomains. Ports of domains from 102 on are ephemeral ones on Linux (RTPS 2.3, 9.6.1.1: 7400 + 250 * domain).
+// The DDS domain of a channel: that of side 0's process. Participants of one domain discover each other, and cells
+// would send datagrams during each other's messages; so two cells share a domain only if their processes' ids differ by
+// a multiple of kDomains. Ports of domains from 102 on are ephemeral ones on Linux (RTPS 2.3, 9.6.1.1: 7400 + 250 *
+// domain).
 inline uint32_t dds_domain_of(const std::string &channel)
 {
 	constexpr uint32_t kDomains = 101;
 	return static_cast<uint32_t>(std::strtoul(channel.c_str(), nullptr, 10) % kDomains);
-}
-
-// The rest of open(). `join(end, channel)` makes this end's half.
-template <class Endpoint, class Join> int open_discovered(Endpoint &end, Join join)
-{
-	if (end.side == 1)
-		return ICEPATH_OK;
-	const std::string channel = plugin_kit::new_channel();
-	plugin_kit::give_text(end, channel);
-	return join(end, channel);
 }
 
 // The rest of connect(), after meet(). Side 1 connects first and finds side 0's half. `is_matched()` asks the library.

@@ -91,6 +91,12 @@ template <class Endpoint> int set_up_memory(Endpoint &end, unsigned flags = 0)
 	return map_own_memory(end);
 }
 
+template <class Endpoint, class Join> int open_with_memory(Endpoint &end, Join join)
+{
+	const int status = set_up_memory(end);
+	return status == ICEPATH_OK ? open_named(end, join) : status;
+}
+
 // All of connect().
 template <class Endpoint> int connect_memory(Endpoint *end, const icepath_address *peer)
 {

@@ -72,8 +72,7 @@ struct UringSocketEnd : UringEnd {
 
 	// Sends the whole message. `prepare(request, data, bytes, buffer)` fills in a request; a sender with its own
 	// `buffers` takes the one with index `buffer`. One that will notify (IORING_CQE_F_MORE) keeps it until then.
-	template <class Prepare>
-	int send_by_requests(icepath_send &message, const char *request_name, unsigned buffers, Prepare prepare)
+	template <class Prepare> int send_by_requests(icepath_send &message, unsigned buffers, Prepare prepare)
 	{
 		const auto *next = static_cast<const uint8_t *>(message.data);
 		uint64_t left = message.bytes;
@@ -94,7 +93,7 @@ struct UringSocketEnd : UringEnd {
 			if (status != ICEPATH_OK && moved_ == kUnknown)
 				out.withdraw(kSending + buffer);
 			if (status == ICEPATH_OK && moved_ < 0)
-				status = judge(*this, -moved_, request_name);
+				status = judge(*this, -moved_, "send");
 			if (status != ICEPATH_OK)
 				return status;
 			next += std::max(moved_, 0);

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,8 @@ void Fd::reset()
 		close(fd_);
 	fd_ = -1;
 }
+
+Fd pidfd_of(pid_t process) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, process, 0))); }
 
 namespace channel {
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One message with file descriptors over a SOCK_SEQPACKET socket, for icepath, its root helper and its workers.
+#include <sys/types.h>
+
+#include <array>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +29,9 @@ private:
 	int fd_ = -1;
 };
 
+// pidfd_open(2). Without a descriptor, and with errno, on failure.
+Fd pidfd_of(pid_t process);
+
 namespace channel {
 
 inline constexpr size_t kMaxFds = 16;
@@ -39,6 +46,13 @@ bool send(int socket, const void *message, size_t bytes, const std::vector<int> 
 // up or the message has another size. Descriptors beyond kMaxFds are dropped. Throws Failure(MachineCannot) if this
 // process may open no more files.
 bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms = -1);
+
+// Puts a text into a message's field, cut if it is too long, and ended by 0.
+template <size_t N> void put(std::array<char, N> &field, std::string_view text)
+{
+	field.fill(0);
+	text.copy(field.data(), N - 1);
+}
 
 } // namespace channel
 } // namespace icepath

@@ -26,7 +26,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from segment_check import conservation, trace
-from segment_check.claims import STALL, UNCHECKABLE, Checker, Verdict, label
+from segment_check.claims import STALL, UNCHECKABLE, Checker, Verdict
 from segment_check.lag import Lag
 from segment_check.tally import Tally, table
 from segment_check.timelines import Timelines

@@ -118,7 +118,7 @@ void prepare_send(icepath_endpoint *end, io_uring_sqe *request, const void *data
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
-	return end->send_by_requests(*message, "send", end->send_buffers(),
+	return end->send_by_requests(*message, end->send_buffers(),
 								 [=](io_uring_sqe *request, const void *data, size_t bytes, unsigned buffer) {
 									 prepare_send(end, request, data, bytes, buffer);
 								 });

@@ -119,10 +119,9 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
-	return end->send_by_requests(*message, "send", 1,
-								 [=](io_uring_sqe *request, const void *data, size_t bytes, unsigned) {
-									 io_uring_prep_send(request, end->socket, data, bytes, MSG_NOSIGNAL);
-								 });
+	return end->send_by_requests(*message, 1, [=](io_uring_sqe *request, const void *data, size_t bytes, unsigned) {
+		io_uring_prep_send(request, end->socket, data, bytes, MSG_NOSIGNAL);
+	});
 }
 
 int provide_buffers(icepath_endpoint *end)

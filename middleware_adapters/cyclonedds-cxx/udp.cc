@@ -89,7 +89,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 			end.dds.emplace();
 			return ICEPATH_OK;
 		});
-		return status == ICEPATH_OK ? open_discovered(end, join) : status;
+		return status == ICEPATH_OK ? open_named(end, join) : status;
 	});
 }
 

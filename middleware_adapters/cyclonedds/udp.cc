@@ -74,7 +74,7 @@ const icepath_target *target(uint32_t n)
 	return n < std::size(all) ? &all[n] : nullptr;
 }
 
-// In the library's thread.
+// Called in the library's thread.
 void handle_data(dds_entity_t reader, void *argument)
 {
 	icepath_endpoint &end = *static_cast<icepath_endpoint *>(argument);
@@ -115,7 +115,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address,
-					   [](icepath_endpoint &end) -> int { return open_discovered(end, join); });
+					   [](icepath_endpoint &end) -> int { return open_named(end, join); });
 }
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)

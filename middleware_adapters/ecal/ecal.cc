@@ -163,11 +163,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		if (const int status = set_up_memory(end); status != ICEPATH_OK)
-			return status;
-		return open_discovered(end, join);
-	});
+	return open_one_of(how, target, endpoint, address,
+					   [](icepath_endpoint &end) -> int { return open_with_memory(end, join); });
 }
 
 // Whether this end's messages reach the peer.

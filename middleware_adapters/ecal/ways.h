@@ -37,7 +37,7 @@ inline const std::vector<Way> &ways()
 		// its timeout each time.
 		const uint32_t waits = acknowledged ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK;
 		Way way{plugin_kit::relayed_target(name, summary, waits, kLargest,
-										   "icepath's own limit: what eCAL makes room for, it does several times"),
+										   "icepath's own limit: eCAL allocates several buffers of a message's size"),
 				layer, zero_copy, acknowledged};
 		if (layer == Layer::shm)
 			way.target.mechanisms |= ICEPATH_USES_SHARED_MEMORY;

@@ -205,7 +205,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 		if (end.has_window())
 			if (const int status = set_up_memory(end); status != ICEPATH_OK)
 				return status;
-		return open_discovered(end, join);
+		return open_named(end, join);
 	});
 }
 
@@ -214,7 +214,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	const bool in_one_process = text_of(*peer).starts_with(std::to_string(getpid()) + "-");
 	if (end->side == 1 && end->variant.way == FastWay::Intraprocess && !in_one_process) {
 		static_cast<void>(connect_memory(end, peer)); // takes ownership of its descriptors
-		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s goes within one process only, and its peer is in another",
+		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s works only within one process, and its peer is in another",
 								  end->target);
 	}
 	if (const int status = end->has_window() ? connect_memory(end, peer) : end->meet(*peer, 0); status != ICEPATH_OK)
@@ -323,7 +323,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return status;
 }
 
-// In the library's thread, which holds the reader: messages come one after the other.
+// Called in the library's thread, which holds the reader: messages come one after the other.
 void handle_data(icepath_endpoint &end, fast::DataReader &reader)
 {
 	for (;;) {

@@ -132,7 +132,7 @@ Taking take_one(icepath_endpoint &end, Ports &ports, const void **chunk, icepath
 	return taking;
 }
 
-// In the Listener's thread.
+// Called in the Listener's thread.
 void handle_data(icepath_endpoint &end, Ports &ports)
 {
 	for (;;) {
@@ -172,7 +172,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 {
 	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) {
 		join_runtime();
-		return open_discovered(end, make_ports);
+		return open_named(end, make_ports);
 	});
 }
 

@@ -81,7 +81,7 @@ int make_ports(icepath_endpoint &end, const std::string &channel)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address,
-					   [](icepath_endpoint &end) { return open_discovered(end, make_ports); });
+					   [](icepath_endpoint &end) { return open_named(end, make_ports); });
 }
 
 // Side 1 connects first, and finds side 0's ports.

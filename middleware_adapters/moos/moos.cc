@@ -113,7 +113,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address,
-					   [](icepath_endpoint &end) -> int { return open_brokered(end, join); });
+					   [](icepath_endpoint &end) -> int { return open_with_memory(end, join); });
 }
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer) { return connect_brokered(*end, *peer, join); }

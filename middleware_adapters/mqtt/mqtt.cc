@@ -225,7 +225,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
 		end.variant = std::ranges::find_if(kVariants, [&](const Variant &it) { return it.name == end.target; });
 		mosquitto_lib_init();
-		return open_brokered(end, join);
+		return open_with_memory(end, join);
 	});
 }
 

@@ -3,7 +3,7 @@
 // buffer. By default, a library thread, the flusher, writes it a moment later, so that more messages may join it; with
 // natsOptions_SetSendAsap() the sender's thread writes it. Goroutines of the server pass it on, a library thread of the
 // receiver reads it and puts it into the subscription's queue, and natsSubscription_NextMsg() sleeps on a condition
-// variable there. By callback, the subscription's own thread of the library does, and the side handles each message in
+// variable there. By callback, the subscription's own library thread sleeps there, and the side handles each message in
 // it. The handler may publish, as in the library's example replier.c.
 //
 // A closed subscription may still be in its handler. The library calls back once it isn't (OnComplete), in the same
@@ -158,7 +158,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address,
-					   [](icepath_endpoint &end) -> int { return open_brokered(end, join); });
+					   [](icepath_endpoint &end) -> int { return open_with_memory(end, join); });
 }
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer) { return connect_brokered(*end, *peer, join); }

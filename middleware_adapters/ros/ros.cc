@@ -193,7 +193,7 @@ std::string ros_name(std::string channel)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		return open_brokered(
+		return open_with_memory(
 			end, [](icepath_endpoint &it, const std::string &channel) { return join(it, ros_name(channel)); });
 	});
 }
@@ -232,7 +232,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	if (end->side == 1 && !end->has_service() && in_one_process != end->is(kIntra)) {
 		static_cast<void>(connect_memory(end, peer)); // takes ownership of its descriptors
 		return end->sentence.tell(ICEPATH_UNSUPPORTED,
-								  end->is(kIntra) ? "%s goes within one process only, where roscpp hands over pointers"
+								  end->is(kIntra) ? "%s works only within one process, where roscpp hands over pointers"
 												  : "%s goes between processes only: within one, roscpp hands over "
 													"pointers, which is ros/intra",
 								  end->target);

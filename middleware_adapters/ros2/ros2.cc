@@ -159,11 +159,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		if (const int status = set_up_memory(end); status != ICEPATH_OK)
-			return status;
-		return open_discovered(end, join);
-	});
+	return open_one_of(how, target, endpoint, address,
+					   [](icepath_endpoint &end) -> int { return open_with_memory(end, join); });
 }
 
 bool is_matched(const icepath_endpoint &end)
@@ -180,7 +177,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		return status;
 	if (end->side == 1 && end->is(kIntra) && !text_of(*peer).starts_with(std::to_string(getpid()) + "-"))
 		return end->sentence.tell(ICEPATH_UNSUPPORTED,
-								  "%s goes within one process only, where rclcpp hands over pointers", end->target);
+								  "%s works only within one process, where rclcpp hands over pointers", end->target);
 	return guarded(*end, "connecting",
 				   [&] { return connect_discovered(*end, *peer, join, [&] { return is_matched(*end); }); });
 }

@@ -146,13 +146,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
-			return status;
-		const std::string channel = new_channel();
-		give_text(end, channel);
-		return join(end, channel);
-	});
+	return open_one_of(how, target, endpoint, address,
+					   [](icepath_endpoint &end) -> int { return open_with_memory(end, join); });
 }
 
 int connect_ports(icepath_endpoint &end)
@@ -183,7 +178,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		const std::string channel = text_of(*peer);
 		if (end->is(kPort) && !channel.starts_with(std::to_string(getpid()) + "-"))
 			return end->sentence.tell(ICEPATH_UNSUPPORTED,
-									  "%s goes within one process only, in whose memory its buffer is", end->target);
+									  "%s works only within one process, in whose memory its buffer is", end->target);
 		status = join(*end, channel);
 	}
 	if (status != ICEPATH_OK || (end->is(kPort) && end->side == 0))

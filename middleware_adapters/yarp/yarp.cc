@@ -80,7 +80,7 @@ struct icepath_endpoint : WindowedEnd, yarp::os::PortReader, yarp::os::TypedRead
 	yarp::os::UnbufferedContactable &plain_inlet() { return static_cast<yarp::os::UnbufferedContactable &>(*inlet); }
 	yarp::os::UnbufferedContactable &plain_outlet() { return static_cast<yarp::os::UnbufferedContactable &>(*outlet); }
 
-	// By callback, in a thread of the library: of a Port, and of a BufferedPort.
+	// By callback, called in a library thread, of a Port or of a BufferedPort.
 	bool read(yarp::os::ConnectionReader &from) override
 	{
 		icepath_recv message{};
@@ -142,7 +142,7 @@ int open_port(icepath_endpoint &end, yarp::os::Contactable &port, const std::str
 							 end.target, name.c_str());
 }
 
-// Of an open port: one that isn't, and has the thread, never closes (issue 442).
+// Call it with an open port: a port that isn't open but has the thread never closes (issue 442).
 void call_back(icepath_endpoint &end)
 {
 	const ThreadsNamed named("yarp onRead");
@@ -173,13 +173,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
-			return status;
-		const std::string channel = new_channel();
-		give_text(end, channel);
-		return join(end, channel);
-	});
+	return open_one_of(how, target, endpoint, address,
+					   [](icepath_endpoint &end) -> int { return open_with_memory(end, join); });
 }
 
 int connect_ports(icepath_endpoint &end, const std::string &channel, uint32_t from)

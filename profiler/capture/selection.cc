@@ -29,7 +29,7 @@ bool has_capability(unsigned capability)
 		   (sets[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0;
 }
 
-// Empty: nothing speaks against a tier's programs but the kernel's verdict on each.
+// Why no program of the tier works. Empty: only the kernel's verdict on each can tell.
 std::string why_no(Tier tier)
 {
 	if (tier != Tier::Kprobe)
@@ -38,7 +38,7 @@ std::string why_no(Tier tier)
 	if (access("/sys/bus/event_source/devices/kprobe", F_OK))
 		return "the kernel was built without CONFIG_KPROBE_EVENTS";
 	// Kernels up to 6.12 attach kprobes that then run no program (tests/vm, kprobe).
-	return has_capability(CAP_SYS_ADMIN) ? "" : "takes CAP_SYS_ADMIN, which only root's runs have";
+	return has_capability(CAP_SYS_ADMIN) ? "" : "needs CAP_SYS_ADMIN, which only runs as root have";
 }
 
 // Returns why it doesn't work, or an empty text.
@@ -137,7 +137,7 @@ Reasons try_tier(Tier tier)
 bool is_want_of_rights(std::string_view reason)
 {
 	const auto says = [&](const char *text) { return reason.find(text) != std::string_view::npos; };
-	if (says("verifier:")) // whose refusals are EACCES as well
+	if (says("verifier:")) // the verifier's refusals are EACCES as well
 		return false;
 	return says(std::strerror(EPERM)) || says(std::strerror(EACCES)) || says("CAP_");
 }

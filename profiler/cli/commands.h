@@ -6,6 +6,7 @@
 #include "profiler/cli/options.h"
 #include "profiler/cli/report_command.h"
 #include "profiler/failure.h"
+#include "profiler/model/run.h"
 
 namespace icepath::cli {
 
@@ -17,6 +18,9 @@ struct Style {
 	int width = 100;
 };
 Style style_of_terminal(bool no_colour);
+
+// What a run's file begins with; the caller adds what it knows of isolation.
+model::Head head_of(const std::string &command_line, const model::Host &host);
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style);
 ExitCode report(const ReportOptions &options, const Style &style);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,7 +42,7 @@ bool rehearse_report(const std::string &program, const std::string &run, const s
 		return false;
 	if (pid == 0)
 		become_report(program.c_str(), run.c_str(), icepath);
-	const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+	const Fd process = pidfd_of(pid);
 	pollfd end{process.get(), POLLIN, 0};
 	while (process && !stops() && poll(&end, 1, kLookMs) < 1) {
 	}

@@ -116,16 +116,6 @@ plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus,
 	return plan;
 }
 
-model::Head head_of(const std::string &command_line, const model::Host &host)
-{
-	model::Head head;
-	head.icepath_version = ICEPATH_VERSION;
-	head.command_line = command_line;
-	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	head.host = host;
-	return head;
-}
-
 cpuset::Step pinned_library_threads(const RunOptions &options)
 {
 	if (options.frees_library_threads)
@@ -168,7 +158,7 @@ ExitCode exit_code_of(const run::SessionResult &result, const plan::Plan &plan, 
 	return ExitCode::Invalid;
 }
 
-// Sentences about what an earlier run has left. Throws Failure if `must` and the machine can't be restored.
+// Returns sentences about what an earlier run has left. Throws Failure if `must` and the machine can't be restored.
 std::vector<std::string> put_back_leftovers(isolation::Keeper &keeper, bool must)
 {
 	std::vector<std::string> sentences;
@@ -184,7 +174,7 @@ std::vector<std::string> put_back_leftovers(isolation::Keeper &keeper, bool must
 	return sentences;
 }
 
-// What a user without root may not do to the machine, or to others on its CPUs.
+// Refuses what a user without root may not do to the machine, or to others on its CPUs.
 void refuse_what_takes_root(const RunOptions &options)
 {
 	const char *what = nullptr;
@@ -199,6 +189,16 @@ void refuse_what_takes_root(const RunOptions &options)
 }
 
 } // namespace
+
+model::Head head_of(const std::string &command_line, const model::Host &host)
+{
+	model::Head head;
+	head.icepath_version = ICEPATH_VERSION;
+	head.command_line = command_line;
+	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+	head.host = host;
+	return head;
+}
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
 {

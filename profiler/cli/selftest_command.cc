@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "cpuset/affinity.h"
@@ -25,18 +23,6 @@
 
 namespace icepath::cli {
 namespace {
-
-model::Head head_of(const std::string &command_line, const privilege::Identity &user, const cpuset::Machine &machine,
-					const cpuset::Choice &cpus)
-{
-	model::Head head;
-	head.icepath_version = ICEPATH_VERSION;
-	head.command_line = command_line;
-	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	head.host = machine::describe_host(user);
-	head.isolation = machine::describe_isolation(cpuset::look_at_isolation(machine, cpus));
-	return head;
-}
 
 void print_result(const selftest::Measured &measured, const model::Head &head, const SelftestOptions &options)
 {
@@ -90,7 +76,8 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	measure.duration_s = options.duration_s;
 	measure.started_ns = started_ns;
 	measure.tier = options.tier;
-	const model::Head head = head_of(command_line, user, machine, cpus);
+	model::Head head = head_of(command_line, machine::describe_host(user));
+	head.isolation = machine::describe_isolation(cpuset::look_at_isolation(machine, cpus));
 	if (!options.output.empty())
 		name_kept_run(options.output);
 	const auto confined = cpuset::confine_process(cpus.housekeeping);

@@ -11,6 +11,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
+#include "profiler/model/printable.h"
 #include "profiler/run/session.h"
 #include "profiler/rundir/container.h"
 
@@ -77,7 +78,7 @@ void name_kept_run(const std::string &directory)
 	run = {fmt::format("{}/{}", directory, rundir::kPartialName),
 		   fmt::format("{}/{}", directory, rundir::kContainerName),
 		   fmt::format("{}icepath: ended at once: what was measured is kept: icepath report {}\n",
-					   isatty(STDERR_FILENO) ? "\n" : "", directory)};
+					   isatty(STDERR_FILENO) ? "\n" : "", model::printable(directory))};
 	kept = &run;
 }
 

@@ -227,7 +227,7 @@ Check interrupts_check(const cpuset::Choice &choice)
 	if (came.empty())
 		return {"interrupts", Verdict::Ok, "each kind that came to these CPUs since boot has a probe", "", ""};
 	return {"interrupts", Verdict::Warn, "no probe shows, since boot: " + came,
-			"what they take stands in the layers that they interrupt; a run says how many came meanwhile",
+			"their time is in the layers that they interrupted; a run says how many came meanwhile",
 			"none: the kernel has no tracepoint that icepath could use"};
 }
 

@@ -23,7 +23,7 @@ struct Check {
 };
 
 // `tier`: tries probes as a run with that --tier would.
-std::vector<Check> examine(std::optional<capture::Tier> tier = {});
+std::vector<Check> examine(std::optional<capture::Tier> tier);
 
 // Every check, with its effect and remedy.
 std::string to_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour);

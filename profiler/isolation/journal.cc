@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -44,7 +43,7 @@ std::string crc_of(std::string_view text)
 
 bool has_ended(pid_t process)
 {
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+	const Fd pidfd = pidfd_of(process);
 	pollfd end{pidfd.get(), POLLIN, 0};
 	return pidfd ? poll(&end, 1, 0) > 0 : errno == ESRCH;
 }
@@ -90,7 +89,7 @@ bool has_texts(const Json &json, std::initializer_list<const char *> names)
 
 std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
 
-// Of a journal that another process holds; 0: unknown.
+// The holder of a journal that another process has locked; 0: unknown.
 pid_t holder_in(const Fd &file)
 {
 	const Json head = json_of(first_line(text_of_file(file)));
@@ -161,7 +160,7 @@ void Journal::read(const std::string &boot)
 		 begin = end + 1, number++) {
 		end = std::min(text.find('\n', begin), text.size());
 		const std::string line = text.substr(begin, end - begin);
-		is_torn = end == text.size() && json_of(line).is_null(); // before its change was begun
+		is_torn = end == text.size() && json_of(line).is_null(); // its change wasn't begun
 		if (!is_torn)
 			take(line, number);
 	}

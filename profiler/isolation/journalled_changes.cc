@@ -28,7 +28,7 @@ Changes::Changes(const Tree &tree, const Head &head) : tree_(tree), journal_(std
 	const std::vector<std::string> sentences = put_back();
 	if (!journal_->entries().empty() || !journal_->damage().empty())
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("what an earlier run has changed can't be put back: {}; mend it, then "
+					  fmt::format("an earlier run's changes can't be undone: {}; fix that, then "
 								  "`sudo icepath doctor --restore`",
 								  fmt::join(sentences, "; ")));
 	journal_->begin(head);
@@ -42,7 +42,7 @@ Changes::~Changes()
 
 int Changes::write(const Place &place, OpenKnob &knob, const std::string &value)
 {
-	if (place.knob->form == Form::Group) // of several changes, each of which it announces
+	if (place.knob->form == Form::Group) // it makes several changes, and announces each
 		return knob.write(value);
 	return tree_.change(place.path(), [&] { return knob.write(value); });
 }
@@ -133,7 +133,7 @@ std::string Changes::put_back(Entry &entry, OpenKnob *knob)
 	}
 	const auto others_use_it = [&] {
 		journal_->end(entry, End::Left);
-		return fmt::format("{} is left with the cpuset controller, which other groups use by now", name_of(entry));
+		return fmt::format("{} keeps the cpuset controller, because other groups use it now", name_of(entry));
 	};
 	if (form == Form::Controller && others_use_cpusets(tree_))
 		return others_use_it();
@@ -173,7 +173,7 @@ std::vector<std::string> Changes::put_back()
 	}
 	for (const std::string &line : journal_->damage())
 		sentences.push_back(
-			fmt::format("/{}: {}: what it said may be changed still, so the file is kept: remove it once "
+			fmt::format("/{}: {}: changes that it listed may still be in place, so the file is kept: remove it once "
 						"the machine is as it should be",
 						kJournalPath, line));
 	changes_.clear();

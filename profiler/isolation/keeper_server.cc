@@ -5,7 +5,6 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -34,18 +33,12 @@
 namespace icepath::isolation {
 namespace {
 
-template <size_t N> void put(std::array<char, N> &field, std::string_view text)
-{
-	field.fill(0);
-	text.copy(field.data(), N - 1);
-}
-
 constexpr time_t kReplySeconds = 5; // for an icepath that is stopped between a question and its answer
 
 KeeperReply text_reply(const std::string &text)
 {
 	KeeperReply reply{};
-	put(reply.text, text);
+	channel::put(reply.text, text);
 	return reply;
 }
 
@@ -71,7 +64,7 @@ public:
 		throw Failure(ExitCode::Internal, "the keeper was asked for something that it doesn't know");
 	}
 
-	// If nothing was changed: the changes of a killed keeper.
+	// Undoes this keeper's changes or, if it has made none, those of a killed keeper.
 	std::vector<std::string> put_back()
 	{
 		if (has_changed_) {
@@ -103,9 +96,9 @@ private:
 		for (const cpuset::Step &step : steps) {
 			KeeperReply &reply = replies.emplace_back();
 			reply.state = static_cast<uint32_t>(step.state);
-			put(reply.name, step.name);
-			put(reply.text, step.found);
-			put(reply.remedy, step.remedy);
+			channel::put(reply.name, step.name);
+			channel::put(reply.text, step.found);
+			channel::put(reply.remedy, step.remedy);
 		}
 		if (replies.empty())
 			replies.emplace_back();
@@ -202,9 +195,6 @@ void give_up_rights()
 	// only SIGCONT from the same session can continue it at icepath's end, because it is another user's process
 	// (kill(2)).
 	setpgid(0, 0);
-	const rlimit no_core{0, 0};
-	if (chdir("/") || clearenv() || setrlimit(RLIMIT_CORE, &no_core) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
-		throw Failure(ExitCode::MachineCannot, "the keeper can't leave the user's environment");
 	// CAP_DAC_OVERRIDE, because the root control group's folder has mode 0555.
 	privilege::keep_as_root({CAP_SYS_NICE, CAP_DAC_OVERRIDE});
 	if (prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0))
@@ -283,7 +273,7 @@ void keep(int socket, pid_t icepath, uid_t user)
 
 void keep_machine(const Tree &tree, int socket, pid_t icepath, uid_t user, const Fd &wish)
 {
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)));
+	const Fd pidfd = pidfd_of(icepath);
 	// An icepath that reads no reply mustn't keep the machine isolated.
 	const timeval patience{kReplySeconds, 0};
 	setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));

@@ -28,7 +28,7 @@ std::optional<uint64_t> number_in(std::string_view text)
 	return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-// Of /proc/meminfo, in KiB; 0: it has no such line.
+// A value of /proc/meminfo in KiB; 0: it has no such line.
 uint64_t memory_kib(const Tree &tree, const std::string &name)
 {
 	std::istringstream lines(tree.read("proc/meminfo").value_or(""));
@@ -40,7 +40,7 @@ uint64_t memory_kib(const Tree &tree, const std::string &name)
 	return 0;
 }
 
-// Huge pages beside those that there are.
+// How many huge pages may be added to those that there are.
 uint64_t most_new_pages(const Tree &tree)
 {
 	const uint64_t page_kib = memory_kib(tree, "Hugepagesize");
@@ -60,7 +60,7 @@ Step told(const Limit &limit, StepState state, const std::string &old_value, uin
 	case StepState::NotPossible:
 		break;
 	}
-	return {limit.name, state, fmt::format("{} can't be had: {}", value, why), ""};
+	return {limit.name, state, fmt::format("can't be set to {}: {}", value, why), ""};
 }
 
 Step raise(Changes &changes, const Limit &limit, uint64_t value)

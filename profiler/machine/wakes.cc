@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,7 +65,7 @@ public:
 		}
 		socket_ = std::move(own);
 		if (pid_ > 0)
-			pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+			pidfd_ = pidfd_of(pid_);
 	}
 	~Sleeper()
 	{

@@ -60,7 +60,7 @@ std::string why_absent(int32_t error, bool hardware)
 	switch (error) {
 	case kNotAsked:
 		return hardware ? "no block was measured with it: one round in eight is, from the seventh on"
-						: "the run was made by an icepath that didn't count it";
+						: "the icepath version that made the run didn't count it";
 	case ESRCH:
 		return "no message had shown yet which thread of the library handles them";
 	case EPROTO:
@@ -84,7 +84,7 @@ std::string why_absent(int32_t error, bool hardware)
 		return hardware ? "it didn't count while messages passed: the hypervisor only pretends to have it"
 						: "/proc/thread-self/sched doesn't have it";
 	case EBUSY:
-		return "it never had a counter of this CPU: others hold them, or they are of another kind of core";
+		return "it never got one of this CPU's counters: others hold them, or they are of another kind of core";
 	default:
 		return fmt::format("the kernel refuses it: {}", std::strerror(error));
 	}

@@ -28,7 +28,7 @@ std::string gap_text(uint64_t ns)
 
 Fitness for_ranks(const Quietness &seen, const Fitness &medians)
 {
-	Fitness ranks{"ranks", std::nullopt, "the way between the CPUs wasn't measured",
+	Fitness ranks{"ranks", std::nullopt, "the round trip between the CPUs wasn't measured",
 				  fmt::format("{}, < {} times apart", medians.threshold, kLineApart)};
 	if (!seen.round_trip_ns)
 		return ranks;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,7 +74,7 @@ public:
 		const int error = errno;
 		socket_ = std::move(own);
 		if (pid_ > 0)
-			pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+			pidfd_ = pidfd_of(pid_);
 		if (!pidfd_) {
 			end();
 			throw cannot(pid_ < 0 ? error : errno);

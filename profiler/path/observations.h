@@ -2,6 +2,7 @@
 #pragma once
 // Input of the walk: everything observed of one block, by thread and by CPU, independent of how it was captured. The
 // decoder makes it from records and stamps, the simulator from a known truth.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -56,10 +57,10 @@ struct Thread {
 	uint32_t process = 0; // owner of its memory; 0: not known
 	// Known from records alone: nothing is known before its first and after its last.
 	bool followed = false;
-	bool of_another_cell = false; // measured at the same time, and so is every thread of its process
+	bool of_another_cell = false; // one that is measured at the same time; so are all threads of its process
 	std::string name;
 	uint16_t first_cpu = 0; // where it ran when the block began
-	// By the record of this instant; 0: by its affinity; UINT64_MAX: not known.
+	// Time of the record that shows `first_cpu`; 0: its affinity shows it; UINT64_MAX: not known.
 	uint64_t first_cpu_told_ns = 0;
 	bool pinned = true; // never migrates, so a lost record can't have moved it
 	uint64_t still_off_since_ns = 0; // off its CPU at the block's end, by the records; 0: it ran
@@ -68,14 +69,14 @@ struct Thread {
 	std::vector<Call> calls; // by begin_ns; disjoint
 };
 
-// Any system call. The walk doesn't use them: they are counted.
+// Any system call. It is only counted; the walk doesn't use it.
 struct SystemCall {
 	uint32_t tid = 0;
 	uint32_t number = 0; // by the machine's table
 	uint64_t begin_ns = 0, end_ns = 0;
 };
 
-// A task on one of the run's CPUs. Worker threads aren't here but in their off-CPU periods.
+// A run of a task on one of the run's CPUs. Workers have no Run: their off-CPU periods show when they ran.
 struct Run {
 	uint64_t in_ns = 0, out_ns = 0;
 	uint32_t tid = 0;
@@ -83,7 +84,7 @@ struct Run {
 	bool from_idle = false; // the CPU was idle until in_ns
 };
 
-// Of what a thread of `threads` ran: see sampled.h.
+// A sample of what a thread of `threads` ran: see sampled.h.
 struct Sample {
 	uint32_t tid = 0; // current when its interrupt was handled
 	uint16_t cpu = 0;
@@ -97,7 +98,7 @@ struct Interrupt {
 	uint8_t kind = 0; // icepath_interrupt_kind
 	uint32_t vector = 0;
 	uint32_t record = 0;
-	// Of a softirq that handled packets of one or two of the run's sockets, and of no others: their keys.
+	// Keys of the one or two sockets of the run whose packets this softirq handled, if it handled no others.
 	std::array<uint64_t, 2> sockets{};
 	uint32_t tid = 0; // current during it
 	bool goes_on = false; // it lost its CPU; what it did afterwards is another Interrupt
@@ -135,8 +136,8 @@ struct ByCall {
 
 // By functions of a library: call…call_return and take_call…take_return bracket them in user mode.
 struct ByLibrary {
-	// Set for two threads of a process without a call: the hand-over lies within its bounds. The giving side has no
-	// other evidence.
+	// Set where two threads hand over in memory, without a call: the hand-over lies within its bounds. The giving side
+	// has no other evidence.
 	std::optional<Boundary> handed;
 };
 
@@ -169,7 +170,7 @@ struct Transfer {
 	// its waiters by then. 0: not known.
 	uint64_t announced_until_ns = 0;
 	bool announcer_lost_cpu = false; // the announcing context did, between `ready` and its end
-	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.
+	// The announcer: a waking from the same context on top of the same task delivers this message. 0: not known.
 	uint32_t ready_tid = 0; // current at `ready`; if ready_in_softirq, only the interrupted task, and 0 is idle
 	uint8_t ready_context = 0; // icepath_context
 	// Records of the outermost interrupts around these events. They did this message's own work, so they aren't carved
@@ -224,7 +225,7 @@ struct Observations {
 	// sleep, and of its waker.
 	std::map<std::pair<uint32_t, uint64_t>, uint32_t> sleep_stacks, waker_stacks;
 	// For objects that calls gave to (Call::object): the sockets announced during these calls. The two ends of a UNIX
-	// socket are two.
+	// connection are two sockets.
 	std::map<uint64_t, std::set<uint64_t>> reached;
 	std::vector<Transfer> transfers; // by message, then in the order of the path
 	std::vector<Delivery> deliveries;
@@ -234,12 +235,20 @@ struct Observations {
 	uint64_t begin_ns = 0, end_ns = 0;
 };
 
-// Records of a block that are missing or unreadable.
-//
 // Number of captured records that can't be read; a lower bound where others are missing too.
-uint64_t unreadable_records(const Observations &seen);
+inline uint64_t unreadable_records(const Observations &seen)
+{
+	uint64_t sum = 0;
+	for (const LossWindow &lost : seen.lost)
+		sum += lost.unreadable ? lost.count : 0;
+	return sum;
+}
 
 // Whether a loss window touches [begin, end].
-bool lost_within(const Observations &seen, uint64_t begin_ns, uint64_t end_ns);
+inline bool lost_within(const Observations &seen, uint64_t begin_ns, uint64_t end_ns)
+{
+	return std::ranges::any_of(
+		seen.lost, [&](const LossWindow &lost) { return lost.begin_ns <= end_ns && lost.end_ns >= begin_ns; });
+}
 
 } // namespace icepath::path

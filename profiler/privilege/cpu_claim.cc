@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,8 +28,8 @@ namespace {
 														what, std::strerror(error)));
 }
 
-// Ids rise by one with each map up to 2^31 - 2, and then begin again: of two, the earlier is less than half of them
-// back.
+// Ids rise by one with each map up to 2^31 - 2, and then begin again: of two maps, the earlier one is less than half of
+// the ids behind.
 bool was_made_before(uint32_t map, uint32_t other)
 {
 	constexpr uint32_t kIds = uint32_t{1} << 31;
@@ -101,10 +100,10 @@ uint32_t id_of(const Fd &map)
 	return info.id;
 }
 
-// Also one that can't be seen from here, because it is of another container.
+// True also for a process that can't be seen from here, because it is in another container.
 bool has_ended(pid_t holder)
 {
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, holder, 0)));
+	const Fd pidfd = pidfd_of(holder);
 	pollfd end{pidfd.get(), POLLIN, 0};
 	return pidfd ? poll(&end, 1, 0) > 0 : errno == ESRCH;
 }

@@ -87,7 +87,7 @@ std::string with(const Capabilities &capabilities)
 	return {reinterpret_cast<const char *>(&data), XATTR_CAPS_SZ_2};
 }
 
-// The file is never executable for more users than before while it has capabilities: chown(2) takes them.
+// The file is never executable for more users than before while it has capabilities: chown(2) removes them.
 void make(int file, const std::string &path, const FileRights &wanted)
 {
 	if (fremovexattr(file, kCapabilities) && errno != ENODATA)
@@ -123,7 +123,7 @@ FileRights from_text(const std::string &text, const std::string &path)
 	return rights;
 }
 
-// Does all of it or, with the sentence of the step that failed, nothing.
+// Does all steps. If one fails, undoes them and throws that step's sentence.
 void change(int file, const std::string &path, const std::function<void()> &steps)
 {
 	const FileRights now = rights_of(file, path);
@@ -138,7 +138,7 @@ void change(int file, const std::string &path, const std::function<void()> &step
 				throw not_done(path, kBefore);
 		} catch (const Failure &again) {
 			throw Failure(ExitCode::MachineCannot,
-						  fmt::format("{}; and it isn't as it was before: {}", failure.what(), again.what()));
+						  fmt::format("{}; restoring it failed too: {}", failure.what(), again.what()));
 		}
 		throw;
 	}
@@ -149,7 +149,7 @@ std::string name_of(const char *name, unsigned number) { return name ? name : st
 void check_is_only_roots(const std::string &path, const struct stat &its)
 {
 	if (its.st_uid != 0)
-		throw at_fault(path, "isn't root's, so what is executed with capabilities would be another user's choice");
+		throw at_fault(path, "isn't owned by root, so another user could choose what runs with capabilities");
 	if ((its.st_mode & kOthersWrite) != 0)
 		throw at_fault(path, "may be written to by others than root, so what is executed with capabilities would be "
 							 "their choice");

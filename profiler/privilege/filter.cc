@@ -72,7 +72,7 @@ void Filter::check(int result) const
 {
 	if (result < 0)
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("the kernel takes no seccomp filter for {}, which doesn't run without one: {}",
+					  fmt::format("the kernel refuses the seccomp filter of {}, which doesn't run without it: {}",
 								  whose_, std::strerror(-result)));
 }
 

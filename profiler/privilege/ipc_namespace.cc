@@ -45,8 +45,8 @@ std::optional<std::string> enter_own_ipc_namespace()
 	for (const char *path : kLimits)
 		host.emplace_back(path, read_limit(path));
 	if (unshare(CLONE_NEWIPC))
-		return fmt::format("no IPC namespace of the run's own ({}): killed with SIGKILL, it may leave System V queues "
-						   "behind (ipcs -q lists them, ipcrm -q removes one)",
+		return fmt::format("the run has no IPC namespace of its own ({}): if it is killed with SIGKILL, it may leave "
+						   "System V queues behind (ipcs -q lists them, ipcrm -q removes one)",
 						   std::strerror(errno));
 	std::string others;
 	// An empty value: the kernel has no such limit.

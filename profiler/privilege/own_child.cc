@@ -18,40 +18,33 @@
 namespace icepath::privilege {
 namespace {
 
-// The number in a named field of a file under /proc.
-std::optional<int64_t> proc_field(const std::string &path, std::string_view field)
+// The first numbers in a named field of a file under /proc.
+template <size_t N> std::optional<std::array<int64_t, N>> proc_field(const std::string &path, std::string_view field)
 {
 	std::ifstream file(path);
 	for (std::string line; std::getline(file, line);) {
 		if (!line.starts_with(field))
 			continue;
 		std::istringstream rest(line.substr(field.size()));
-		if (int64_t number = 0; rest >> number)
-			return number;
+		std::array<int64_t, N> numbers{};
+		for (int64_t &number : numbers)
+			if (!(rest >> number))
+				return std::nullopt;
+		return numbers;
 	}
 	return std::nullopt;
 }
 
-// Real, effective, saved, of files.
-std::optional<std::array<int64_t, 4>> proc_ids(const std::string &path, std::string_view field)
+std::optional<int64_t> proc_number(const std::string &path, std::string_view field)
 {
-	std::ifstream file(path);
-	for (std::string line; std::getline(file, line);) {
-		if (!line.starts_with(field))
-			continue;
-		std::istringstream rest(line.substr(field.size()));
-		std::array<int64_t, 4> ids{};
-		for (int64_t &id : ids)
-			if (!(rest >> id))
-				return std::nullopt;
-		return ids;
-	}
-	return std::nullopt;
+	const auto found = proc_field<1>(path, field);
+	return found ? std::optional(found->front()) : std::nullopt;
 }
 
 bool is_only(const std::string &status, uid_t user)
 {
-	const auto users = proc_ids(status, "Uid:"), groups = proc_ids(status, "Gid:");
+	// The real, effective, saved and file system ids.
+	const auto users = proc_field<4>(status, "Uid:"), groups = proc_field<4>(status, "Gid:");
 	return users && groups && std::ranges::all_of(*users, [&](int64_t id) { return id == int64_t{user}; }) &&
 		   std::ranges::all_of(*groups, [&](int64_t id) { return id == groups->front(); });
 }
@@ -65,14 +58,14 @@ bool may_be_traced(pid_t pid)
 
 std::optional<gid_t> group_of(pid_t pid)
 {
-	const auto group = proc_field(fmt::format("/proc/{}/status", pid), "Gid:");
+	const auto group = proc_number(fmt::format("/proc/{}/status", pid), "Gid:");
 	return group ? std::optional(static_cast<gid_t>(*group)) : std::nullopt;
 }
 
 std::optional<pid_t> pid_of(int fd)
 {
 	// pidfd_show_fdinfo(); no other kind of file has this line.
-	const auto pid = proc_field(fmt::format("/proc/self/fdinfo/{}", fd), "Pid:");
+	const auto pid = proc_number(fmt::format("/proc/self/fdinfo/{}", fd), "Pid:");
 	return pid ? std::optional(static_cast<pid_t>(*pid)) : std::nullopt;
 }
 
@@ -83,7 +76,7 @@ pid_t check_own_child(int pidfd, pid_t icepath, uid_t user)
 	// along. A thread has its process's parent (copy_process, CLONE_THREAD).
 	const auto pid = pid_of(pidfd);
 	const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
-	if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath || !is_only(status, user) || pid_of(pidfd) != pid)
+	if (!pid || *pid <= 0 || proc_number(status, "PPid:") != icepath || !is_only(status, user) || pid_of(pidfd) != pid)
 		throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
 	return *pid;
 }

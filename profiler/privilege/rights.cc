@@ -61,7 +61,6 @@ void gain_nothing_but(const Capabilities &kept)
 
 void leave_surroundings()
 {
-	setsid(); // fails only if this process leads a session already
 	must(chdir("/") == 0, "chdir");
 	must(clearenv() == 0, "clearenv");
 	const rlimit no_core{0, 0};
@@ -77,7 +76,8 @@ void belong_to(pid_t icepath)
 		_exit(0); // icepath ended meanwhile
 }
 
-// No handler, mask or timer of before the program was executed; those of a terminal are ignored (ignore_terminal()).
+// Removes handlers, masks and timers from before the program was executed. A terminal's signals are ignored
+// (ignore_terminal()).
 void take_no_signals()
 {
 	struct {
@@ -106,7 +106,7 @@ bool has_effective(const Capabilities &wanted)
 		   });
 }
 
-// In another one, a file's capabilities have no effect outside of it.
+// In any other one, a file's capabilities have no effect outside of it.
 bool is_in_first_user_namespace()
 {
 	std::ifstream map("/proc/self/uid_map");
@@ -114,7 +114,7 @@ bool is_in_first_user_namespace()
 	return map >> inside >> outside >> count && inside == 0 && outside == 0 && count == UINT32_MAX;
 }
 
-// What made the kernel give none to a program, or fewer than its file has.
+// Why the kernel gave a program no capabilities, or fewer than its file has.
 std::string why_without_capabilities()
 {
 	constexpr const char *kProgram = "/proc/self/exe";
@@ -131,13 +131,15 @@ std::string why_without_capabilities()
 		why = "the bounding set lacks them, as in a container";
 	else if (statvfs(kProgram, &where) == 0 && (where.f_flag & ST_NOSUID) != 0)
 		why = "its file system is mounted with nosuid";
-	return "it hasn't got CAP_BPF and CAP_PERFMON: " + why;
+	return "it lacks CAP_BPF and CAP_PERFMON: " + why;
 }
 
 } // namespace
 
 void keep_as_root(const Capabilities &kept)
 {
+	leave_surroundings();
+	must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "dumpable");
 	must(setgroups(0, nullptr) == 0, "setgroups");
 	gain_nothing_but(kept);
 	limit_capabilities(kept);
@@ -161,6 +163,7 @@ void limit_capabilities(const Capabilities &kept)
 
 void keep_only(const Rights &kept, const Identity &user, pid_t icepath)
 {
+	setsid(); // fails only if this process leads a session already
 	leave_surroundings();
 	gain_nothing_but(kept.capabilities);
 	must(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0, "keepcaps"); // a change from 0 to another user would clear them
@@ -177,14 +180,15 @@ void keep_only(const Rights &kept, const Identity &user, pid_t icepath)
 
 void keep_only_of_file(int socket, pid_t icepath)
 {
-	// The kernel sets it for a program with file capabilities. Without it, libraries and the environment were the
-	// caller's, and so may be what this process does.
+	// The kernel sets it for a program with file capabilities. Without it, the caller chose the libraries and the
+	// environment, and so perhaps what this process does.
 	if (getauxval(AT_SECURE) == 0)
 		throw Failure(ExitCode::MachineCannot, why_without_capabilities());
 	must(getuid() == geteuid() && getgid() == getegid(), "it was started by a set-uid program");
 	must(close_all_but({socket}), "closing descriptors");
 	take_no_signals();
 	umask(S_IRWXG | S_IRWXO);
+	setsid(); // fails only if this process leads a session already
 	leave_surroundings();
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
 	must(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient capabilities");
@@ -221,7 +225,7 @@ Capabilities for_capturing(bool kprobes)
 		needed.push_back(CAP_SYS_PTRACE); // /proc/PID/status of a worker
 	if (kprobes)
 		needed.push_back(
-			CAP_SYS_ADMIN); // without it they attach and run no program, on 6.1 and 6.12 (tests/vm, kprobe)
+			CAP_SYS_ADMIN); // without it they attach but run no program, on 6.1 and 6.12 (tests/vm, kprobe)
 	return needed;
 }
 

@@ -49,8 +49,8 @@ uid_t user_of_traced(const Identity &user)
 	return user.uid;
 }
 
-// Opened once: the file that was looked at is the one that is executed. Whoever could exchange the running program has
-// root's rights anyway, so the helper's file may be that user's too.
+// Opens the file once, so that the file that is checked is the one that is executed. A user who could replace the
+// running program has root's rights anyway, so the helper's file may be that user's too.
 Fd open_program()
 {
 	const std::string path = helper_path();
@@ -66,8 +66,8 @@ Fd open_program()
 		(its.st_uid != 0 && its.st_uid != own.st_uid) || (its.st_mode & kWritable & ~own.st_mode) != 0 ||
 		((its.st_mode & S_IWGRP) != 0 && its.st_gid != own.st_gid))
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("{} isn't executed as root: it must be root's, or of icepath's owner, and no other "
-								  "user may write to it",
+					  fmt::format("refusing to run {} as root: it must be a file owned by root or by icepath's owner, "
+								  "and writable by nobody who can't write to icepath too",
 								  path));
 	return program;
 }

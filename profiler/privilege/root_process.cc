@@ -109,7 +109,7 @@ void RootProcess::start(const std::function<void(int socket, pid_t icepath)> &in
 	}
 	theirs.reset();
 	socket_ = std::move(ours);
-	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	pidfd_ = pidfd_of(pid_);
 	Beginning beginning{};
 	std::vector<Fd> none;
 	const bool said = channel::receive(socket_.get(), &beginning, sizeof(beginning), none, kBeginMs);

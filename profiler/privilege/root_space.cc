@@ -186,7 +186,7 @@ private:
 
 void serve(int socket, pid_t icepath, Server server)
 {
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)));
+	const Fd pidfd = pidfd_of(icepath);
 	std::array<pollfd, 2> next = {pollfd{socket, POLLIN, 0}, pollfd{pidfd.get(), POLLIN, 0}};
 	while (pidfd && (poll(next.data(), next.size(), -1) > 0 || errno == EINTR) && next[1].revents == 0) {
 		Request request{};

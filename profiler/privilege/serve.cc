@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,14 +27,8 @@ namespace {
 // Most blocks end before the first look, which takes about 100 us of a CPU.
 constexpr int kFirstLookMs = 200, kLookEveryMs = 100;
 
-// In each slot. The kernel's memory for them counts as nobody's, so a member gets no more than a run needs.
+// Records in each slot. The kernel charges their memory to nobody, so a member gets no more than a run needs.
 constexpr uint32_t kMostRecords = 1u << 20, kMostRecordsOfMember = 1u << 16;
-
-template <size_t N> void put(std::array<char, N> &field, std::string_view text)
-{
-	field.fill(0);
-	text.copy(field.data(), N - 1);
-}
 
 void put_skipped(const std::vector<capture::SkippedPrograms> &skipped, HelperReply &reply)
 {
@@ -49,8 +42,8 @@ bool has_ended(const Fd &pidfd)
 	return poll(&look, 1, 0) == 1;
 }
 
-// Whether closing it takes no time. For a file, its file system decides, which may be a user's program (FUSE); for a
-// socket, its linger time.
+// Whether closing the descriptor takes no time. For a file, its file system decides that, which may be a user's program
+// (FUSE); for a socket, its linger time does.
 bool closes_at_once(const Fd &fd)
 {
 	if (pid_of(fd.get()))
@@ -59,7 +52,7 @@ bool closes_at_once(const Fd &fd)
 	linger waits{};
 	socklen_t family_size = sizeof(family), waits_size = sizeof(waits);
 	return getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &family, &family_size) == 0 &&
-		   (family == AF_UNIX || family == AF_INET || family == AF_INET6) &&
+		   (family == AF_UNIX || family == AF_INET || family == AF_INET6 || family == AF_VSOCK) &&
 		   getsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &waits, &waits_size) == 0 &&
 		   (waits.l_onoff == 0 || waits.l_linger == 0);
 }
@@ -79,8 +72,7 @@ bool may_soon_be_traced(pid_t pid)
 class Server {
 public:
 	Server(pid_t icepath, uid_t user, HelperRights rights)
-		: icepath_(icepath), user_(user), rights_(rights),
-		  icepath_pidfd_(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)))
+		: icepath_(icepath), user_(user), rights_(rights), icepath_pidfd_(pidfd_of(icepath))
 	{}
 
 	HelperReply answer(const HelperRequest &request, std::vector<Fd> &fds, std::vector<int> &to_send)
@@ -194,7 +186,7 @@ private:
 			const auto &candidates = capture::kProbes[i].candidates;
 			reply.choices[i].candidate =
 				static_cast<uint32_t>(std::ranges::find(candidates, trial.candidate) - candidates.begin());
-			put(reply.choices[i].why_not, trial.why_not);
+			channel::put(reply.choices[i].why_not, trial.why_not);
 		}
 		to_send = {capture_->slots_fd(), capture_->fills_fd()};
 		if (const capture::NamedStacks *stacks = capture_->named_stacks()) {
@@ -218,7 +210,7 @@ private:
 		try {
 			claim_.emplace(cpus, icepath_);
 		} catch (const NoClaims &none) {
-			put(reply.message, none.what());
+			channel::put(reply.message, none.what());
 		}
 	}
 
@@ -231,7 +223,7 @@ private:
 		return *group;
 	}
 
-	// One pidfd, of a child of icepath or of a thread of one, that runs as the invoking user.
+	// Throws unless there is one pidfd, of a child of icepath or of a thread of one, that runs as the invoking user.
 	void check_is_ours(const std::vector<Fd> &fds) const
 	{
 		if (fds.size() != 1)
@@ -301,7 +293,7 @@ void serve(int socket, pid_t icepath, uid_t user, HelperRights rights)
 		} catch (const std::exception &error) {
 			const Failure failure = failure_of(error);
 			reply.exit_code = static_cast<int32_t>(failure.code());
-			put(reply.message, failure.what());
+			channel::put(reply.message, failure.what());
 		}
 		if (!channel::send(socket, &reply, sizeof(reply), to_send))
 			return;

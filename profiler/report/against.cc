@@ -15,7 +15,7 @@
 namespace icepath::report {
 namespace {
 
-// Of a over b. The report's own comparison if it has one, so that both say the same.
+// The ratio of a over b. Takes the report's own comparison if it has one, so that both say the same.
 std::optional<stats::RoundRatio> ratio_of(const RunResult &result, size_t a, size_t b)
 {
 	for (const RankedGroup &group : result.ranking)
@@ -35,8 +35,8 @@ std::string interval_words(const stats::RoundRatio &ratio)
 	return fmt::format("{:.3g} times, between {:.3g} and {:.3g}", ratio.ratio, ratio.interval.low, ratio.interval.high);
 }
 
-// Why a cell's typical messages don't say where its time goes. Empty: they do. The others, which may be few and take
-// most of the time, don't matter to them.
+// Why a cell's typical messages don't say where its time goes. Empty: they do. Other messages, which may be few and
+// take most of the time, don't matter here.
 std::string why_unknown(const CellResult &cell)
 {
 	const std::string title = model::title(cell.cell);
@@ -100,8 +100,9 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 		found.ratio = inverse(*found.ratio);
 	const CellResult &slower = result.cells[found.slower], &faster = result.cells[found.faster];
 	found.unlike = unlike(slower.cell, faster.cell);
-	found.refusal = cell == against ? "it is one and the same cell: icepath report -v RUN has the titles of others"
-									: refusal_of(slower, faster, found.ratio);
+	found.refusal = cell == against
+						? "--cell and --against name the same cell: `icepath report -v RUN` lists the titles"
+						: refusal_of(slower, faster, found.ratio);
 	if (!found.refusal.empty())
 		return found;
 	Difference difference =
@@ -112,7 +113,7 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 								 faster.typical->layers.deliveries(), own_threads(slower.typical->layers));
 		found.remedies = remedies_of({*found.difference, found.causes, slower.cell});
 	} else if (!difference.of.interval)
-		found.refusal = "their typical messages are of too few blocks with probes: measure longer (icepath run -d)";
+		found.refusal = "their typical messages come from too few blocks with probes: measure longer (icepath run -d)";
 	else
 		found.refusal =
 			fmt::format("without probes it takes {} as long, but with probes the typical messages of both "
@@ -165,7 +166,7 @@ std::string longer_text(double ns)
 	return fmt::format("{} µs {}", microseconds(std::abs(ns)), ns < 0 ? "shorter" : "longer");
 }
 
-// Before all else: what the table isn't of.
+// Says first which messages the table leaves out.
 void add_unknown_of_both(Page &page, const Against &against, const CellResult &slower, const CellResult &faster)
 {
 	std::string text;
@@ -182,7 +183,7 @@ void add_unknown_of_both(Page &page, const Against &against, const CellResult &s
 	page.paragraph("unknown", text);
 }
 
-// What of the difference is the probes'.
+// How much of the difference comes from the probes.
 void add_longer_by_probes(Page &page, const CellResult &slower, const CellResult &faster)
 {
 	const std::optional<stats::Effect> longer = longer_by_probes(slower, faster);
@@ -226,9 +227,11 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 			page.paragraph("probes", fmt::format("of {}: {}. What follows is of messages with probes",
 												 model::title(cell->cell), probes));
 	const std::string most = most_of_it(difference);
-	page.paragraph("because", fmt::format("a typical message with probes takes {} µs longer{}",
-										  microseconds(static_cast<double>(difference.of.ns())),
-										  most.empty() ? ", and no kind of time is told apart" : ". " + most));
+	page.paragraph("because",
+				   fmt::format("a typical message with probes takes {} µs longer{}",
+							   microseconds(static_cast<double>(difference.of.ns())),
+							   most.empty() ? ", and no kind of time with a tenth of that or more differs significantly"
+											: ". " + most));
 	add_longer_by_probes(page, slower, faster);
 	page.paragraph(
 		"messages",

@@ -58,6 +58,18 @@ CellMode mode_in(const stats::ModeRange &range, const BlocksOfMessages &unprobed
 	return mode;
 }
 
+// `least_half`: of the interval's width, in %.
+std::string text_of_share(const stats::Share &share, int decimals, double least_half)
+{
+	const double value = 100 * share.value();
+	if (!share.interval)
+		return fmt::format("{:.{}f} %", value, decimals);
+	const auto &[low, high] = *share.interval;
+	return is_lopsided(share.value(), *share.interval)
+			   ? fmt::format("{0:.{3}f} ({1:.{3}f}..{2:.{3}f}) %", value, 100 * low, 100 * high, decimals)
+			   : fmt::format("{0:.{2}f} ±{1:.{2}f} %", value, std::max(least_half, 50 * (high - low)), decimals);
+}
+
 } // namespace
 
 bool CellMode::seen_with_probes() const
@@ -123,7 +135,8 @@ std::vector<CellMode> find_modes(const WholeBlocks &blocks, bool by_opening)
 {
 	const BlocksOfMessages &unprobed = blocks.of(false), &probed = blocks.of(true);
 	const std::vector<stats::ModeRange> ranges = stats::modes_of(unprobed.by_flow());
-	// A report says the place of each mode, and all shares but the last, which follows. In 95 % of the runs all hold.
+	// A report shows the place of each mode, and all shares but the last, which follows from them. All of these
+	// intervals hold in 95 % of the runs.
 	const double said = 2 * static_cast<double>(ranges.size()) - 1;
 	std::vector<CellMode> modes;
 	for (const stats::ModeRange &range : ranges)
@@ -143,7 +156,8 @@ std::optional<ModesOfP50> modes_of_p50(const CellResult &cell)
 	for (size_t i = 0; i < cell.modes.size(); ++i) {
 		const CellMode &mode = cell.modes[i];
 		const auto from = static_cast<double>(mode.range.from_ns), to = static_cast<double>(mode.range.to_ns);
-		// The half of the messages may end in it: by the p50 and its interval, or by the shares and theirs.
+		// The faster half of the messages may end in this mode: by the p50 and its interval, or by the shares and
+		// theirs.
 		const auto half_of = [](const CellMode &one, bool low) {
 			const auto &interval = one.share_up_to.interval;
 			return !interval ? one.share_up_to.value() : low ? interval->low : interval->high;
@@ -157,27 +171,8 @@ std::optional<ModesOfP50> modes_of_p50(const CellResult &cell)
 	return of;
 }
 
-std::string share_text(const stats::Share &share)
-{
-	const double value = 100 * share.value();
-	if (!share.interval)
-		return fmt::format("{:.1f} %", value);
-	const auto &[low, high] = *share.interval;
-	return is_lopsided(share.value(), *share.interval)
-			   ? fmt::format("{:.1f} ({:.1f}..{:.1f}) %", value, 100 * low, 100 * high)
-			   : fmt::format("{:.1f} ±{:.1f} %", value, 50 * (high - low));
-}
-
-std::string brief_share_text(const stats::Share &share)
-{
-	const double value = 100 * share.value();
-	if (!share.interval)
-		return fmt::format("{:.0f} %", value);
-	const auto &[low, high] = *share.interval;
-	return is_lopsided(share.value(), *share.interval)
-			   ? fmt::format("{:.0f} ({:.0f}..{:.0f}) %", value, 100 * low, 100 * high)
-			   : fmt::format("{:.0f} ±{:.0f} %", value, std::max(1.0, 50 * (high - low)));
-}
+std::string share_text(const stats::Share &share) { return text_of_share(share, 1, 0); }
+std::string brief_share_text(const stats::Share &share) { return text_of_share(share, 0, 1); }
 
 bool lies_between_modes(const CellResult &cell)
 {

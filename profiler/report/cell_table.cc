@@ -88,7 +88,7 @@ std::string rate_reading(const std::vector<const CellResult *> &cells)
 	std::string reading;
 	const auto search = std::ranges::find_if(cells, [](const auto *cell) { return cell->search.has_value(); });
 	if (std::ranges::any_of(cells, [](const auto *cell) { return !cell->search && rate_text(*cell) != kNothing; }))
-		reading = "msg/s: received, of what was sent as fast as it went";
+		reading = "msg/s: received, with sending as fast as possible";
 	if (search == cells.end())
 		return reading;
 	if (!reading.empty())
@@ -102,7 +102,8 @@ std::string rate_reading(const std::vector<const CellResult *> &cells)
 					   reading.empty() ? "" : " of max-rate",
 					   limits.max_loss > 0 ? percent(limits.max_loss) + " lost" : "nothing lost",
 					   duration(static_cast<double>(limits.max_p99_ns)),
-					   confirmed ? "fresh blocks after the search" : "the search's own blocks, too few came after it");
+					   confirmed ? "fresh blocks after the search"
+								 : "the search's own blocks, because too few followed");
 }
 
 std::vector<const CellResult *> measured(const RunResult &result)
@@ -146,7 +147,7 @@ size_t width_of(const Layout &layout, const Page &page)
 	return width;
 }
 
-// As wide as the page, if need be without some of the columns.
+// Fits the page's width, if need be by leaving out columns.
 Layout layout_of(const Page &page, std::vector<Column> columns, size_t label, bool all)
 {
 	Layout layout{label, 0, "  ", std::move(columns)};
@@ -327,7 +328,7 @@ bool says_something(const Column &column, const std::vector<const CellResult *> 
 	});
 }
 
-// "9.29 ± 8%" or "9.29 9.02..14.1", in all that a glance takes.
+// "9.29 ± 8%" or "9.29 9.02..14.1", short enough for a glance.
 std::string brief_percentile(const stats::Distribution &distribution, size_t which)
 {
 	if (!distribution.percentiles[which] || !distribution.intervals[which])
@@ -400,7 +401,7 @@ bool has(const Layout &layout, const char *head)
 	return std::ranges::find(layout.columns, head, &Column::head) != layout.columns.end();
 }
 
-// What the table's columns mean beyond their heads, and its bars.
+// What the columns mean beyond their heads, and what the bars mean.
 std::string reading_of(const RunResult &result, const std::vector<const CellResult *> &cells, const Layout &layout,
 					   const TimeScale &scale, bool all)
 {
@@ -426,11 +427,10 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 		add("× fastest: of geometric means");
 	if (has(layout, "rank") && (all || has_tie(result)))
 		add(all ? rank_reading(result) : "rank 2–3: not told which");
-	for (const auto &[head, meaning] :
-		 {std::pair{"RTT", "RTT: p50 of the round trip"},
-		  {"to all", "to all: p50 of the time until the last receiver had it"},
-		  {"senders", "senders: p50 of the one that fares best and of the one that fares worst"},
-		  {"pacing", "pacing: p99 of intended → real send, beside the latency"}})
+	for (const auto &[head, meaning] : {std::pair{"RTT", "RTT: p50 of the round trip"},
+										{"to all", "to all: p50 of the time until the last receiver had it"},
+										{"senders", "senders: p50 of the best and of the worst sender"},
+										{"pacing", "pacing: p99 of intended → real send, beside the latency"}})
 		if (has(layout, head))
 			add(meaning);
 	if (has(layout, "msg/s"))

@@ -125,7 +125,7 @@ void add_noise(Page &page, const model::Head &head)
 		if (!item.effect.empty())
 			text += " → " + item.effect;
 		if (!item.remedy.empty())
-			text += " · to mend it: " + item.remedy;
+			text += " · fix: " + item.remedy;
 		page.paragraph(label, text);
 		label = "";
 	}

@@ -247,9 +247,8 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 {
 	for (const ExportFormat format : formats)
 		if (kind != FlameKind::Path && format != ExportFormat::Speedscope && format != ExportFormat::Firefox)
-			throw Failure(ExitCode::Usage,
-						  fmt::format("--kind: {} has no flame graph, only speedscope and firefox have",
-									  kExportFormatNames[static_cast<size_t>(format)]));
+			throw Failure(ExitCode::Usage, fmt::format("--kind applies to speedscope and firefox only, not to {}",
+													   kExportFormatNames[static_cast<size_t>(format)]));
 	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 	const std::shared_ptr<Folder> folder = output_folder(run, directory, open);
 	std::vector<std::unique_ptr<Export>> exports;

@@ -33,7 +33,7 @@ std::string thread_of(const LayerRow &row)
 {
 	const std::string role(path::kRoleNames[static_cast<size_t>(row.role)]);
 	const std::string name = row.thread.empty() || row.thread == role ? role : fmt::format("{} ({})", row.thread, role);
-	// Of a message on its way, the row has the thread that it goes to: whoever carries it, the sender or an interrupt.
+	// For a message on its way, the row has the thread that it goes to, whether the sender or an interrupt carries it.
 	const bool is_on_way = row.layer == model::Layer::Network && row.part != model::Part::Notify;
 	return frame_name(is_on_way ? "to " + name : name);
 }
@@ -171,10 +171,9 @@ FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::stri
 {
 	FlameGraph graph{.cells = {}, .other = {}, .missing = {}, .kind = kind};
 	if (std::ranges::none_of(result.cells, [](const CellResult &cell) { return cell.threads.has_stacks(); }))
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--kind {}: the run has no stacks: `icepath run --stacks` takes them, in "
-								  "the seventh round of eight",
-								  kFlameKindNames[static_cast<size_t>(kind)]));
+		throw Failure(ExitCode::Usage, fmt::format("--kind {}: the run has no stacks: record them with `icepath run "
+												   "--stacks`, which samples one round in eight",
+												   kFlameKindNames[static_cast<size_t>(kind)]));
 	for (const size_t index : cells_named(result, only)) {
 		const CellResult &cell = result.cells[index];
 		const std::string title = model::title(cell.cell);

@@ -44,17 +44,17 @@ void add_function_row(Page &page, const std::string &own, const std::string &all
 									   pad_left(percent(share), 6), name)));
 }
 
-void add_columns(Page &page, const std::string &own, const std::string &all, const std::string &names)
+void add_columns(Page &page, const std::string &all, const std::string &names)
 {
-	page.line(page.spelled(
-		fmt::format("  {} {} {} {}  {}", pad_left(own, 7), pad_left(all, 7), pad_right("±", 6), "      ", names)));
+	page.line(
+		page.spelled(fmt::format("   itself {} {} {}  {}", pad_left(all, 7), pad_right("±", 6), "      ", names)));
 }
 
 void add_whole_message(Page &page, const CellResult &cell)
 {
 	const double all_ns = cell.layers.mean_ns();
 	page.line(page.spelled(fmt::format("  message          {} µs", microseconds(all_ns))));
-	add_columns(page, "itself", "", "all layers");
+	add_columns(page, "", "all layers");
 	double others_ns = 0;
 	size_t shown = 0, others = 0;
 	for (const FunctionRow &function : functions_of_message(cell.layers, cell.functions))
@@ -162,7 +162,7 @@ void add_layer(Page &page, const CellResult &cell, const SampledLayer &layer)
 {
 	page.line(page.spelled(fmt::format("  {} {} µs, {} samples", pad_right(std::string(model::name(layer.layer)), 16),
 									   microseconds(layer.mean_ns), count(layer.samples))));
-	add_columns(page, "itself", "all", "functions, each below its caller");
+	add_columns(page, "all", "functions, each below its caller");
 	CalledLines(page, layer.mean_ns, called_functions(cell.layers, cell.functions, layer.layer));
 }
 
@@ -209,10 +209,9 @@ void add_function_notes(Page &page)
 	page.paragraph(
 		"",
 		"Times are µs, means of a message, of probed blocks without samples; samples divide each layer. itself: "
-		"without "
-		"what the function calls; all: with it, and ± (95 %, over blocks) is of this. Functions that only pass on "
-		"share a row with the one that they call. In others: rows of a single sample, and small ones. Who called the "
-		"kernel, and C++ names in full, are in the flame graph.",
+		"excluding callees; all: including callees, and ± (95 %, over blocks) is of this. Functions that only pass on "
+		"share a row with the one that they call. In others: rows of a single sample, and small ones. The flame graph "
+		"has the kernel's callers and full C++ names.",
 		2);
 	page.paragraph("",
 				   "library!function: user code; library+offset: a function without a name there; [probes]: BPF "

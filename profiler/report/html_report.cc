@@ -71,7 +71,7 @@ std::string picture_section(const RunResult &result, const GroupedCells &cells)
 {
 	std::string reading =
 		"Left: a typical message, the mean over those from p40 to p60. Right: a slow one, the mean over the "
-		"slowest 1 %; its axis is another. Both with probes. Lines: p50 and p99 without probes, with their 95 % "
+		"slowest 1 %, on a different axis. Both with probes. Lines: p50 and p99 without probes, with their 95 % "
 		"intervals; an arrow if they are beyond the axis. A bar with a gap is longer than its axis: its colours "
 		"are in proportion. ";
 	if (std::ranges::any_of(result.cells, is_of_several_modes))
@@ -98,7 +98,7 @@ std::string curve_section(const GroupedCells &cells)
 				   "<p class=\"search\"><label>cells <select id=\"group\">" + options +
 					   "</select></label></p>\n<svg id=\"percentiles\" role=\"img\" aria-label=\"percentiles of the "
 					   "cells\"></svg>\n"
-					   "<noscript>The curves need scripts; the table has their values.</noscript>\n<p "
+					   "<noscript>The curves need JavaScript; the table has their values.</noscript>\n<p "
 					   "class=\"reading\">One-way latency "
 					   "without probes, with 95 % intervals, as far as there are enough messages.</p>\n");
 }
@@ -178,8 +178,7 @@ std::string cell_section(const RunResult &result, const GroupedCells &cells)
 			escaped(unfit) + "</p>\n");
 }
 
-// "79 % of what they take longer is waiting for a CPU; 91 % of it all has a cause with a name, first of all
-// kworker/1:2"
+// "79 % of the extra time is waiting for a CPU; 91 % of all the extra time has a named cause, the largest kworker/1:2"
 std::string in_short(const TailExplanation &tail)
 {
 	const Difference &growth = tail.growth;
@@ -188,9 +187,9 @@ std::string in_short(const TailExplanation &tail)
 	const KindDifference &most = growth.kinds.front();
 	const std::string most_share =
 		growth.has_shares() ? fmt::format("{:.0f} %", 100 * growth.share(most.of)) : std::string("most");
-	std::string text = fmt::format(": {} of what they take longer is {}", most_share, style_of(most.kind).word);
+	std::string text = fmt::format(": {} of the extra time is {}", most_share, style_of(most.kind).word);
 	if (!tail.causes.empty() && tail.causes.front().growth_ns > 0)
-		text += fmt::format("; {} of it all has a cause with a name, first of all {}", percent(tail.named),
+		text += fmt::format("; {} of all the extra time has a named cause, the largest {}", percent(tail.named),
 							tail.causes.front().name);
 	return text;
 }
@@ -234,7 +233,7 @@ std::string over_time_section()
 		"hidden><caption></caption><thead>"
 		"<tr><th>target</th><th>p50 there</th><th>p50 elsewhere</th><th>p99 there</th><th>p99 "
 		"elsewhere</th></tr></thead>"
-		"<tbody></tbody></table>\n<noscript>The strips need scripts.</noscript>\n<p class=\"reading\">Of the cells "
+		"<tbody></tbody></table>\n<noscript>The strips need JavaScript.</noscript>\n<p class=\"reading\">Of the cells "
 		"chosen above: one-way latency without probes, on a logarithmic axis; the darker, the more of the messages at "
 		"that "
 		"time. Levels that come and go are states of the machine or of the processes. Drag, or use the arrow keys with "
@@ -253,7 +252,7 @@ std::string slowest_section(const RunResult &result)
 		"<p class=\"search\"><label>cell <select id=\"slowest-of\">" + options +
 			"</select></label></p>\n<div class=\"wide over\"><svg id=\"timelines\" role=\"img\" "
 			"aria-label=\"the slowest messages by thread\"></svg></div>\n<noscript>The timelines need "
-			"scripts.</noscript>\n<p class=\"reading\">From send to recv, with probes: the five slowest with a "
+			"JavaScript.</noscript>\n<p class=\"reading\">From send to recv, with probes: the five slowest with a "
 			"known path, each on an axis of its own. Hatched: an end is inferred. <code>icepath explain RUN "
 			"--message</code> prints one of them.</p>\n");
 }
@@ -288,7 +287,7 @@ std::string notes_section(const RunResult &result)
 			escaped(terminal_report(
 				result, {.colour = false, .unicode = true, .width = static_cast<int>(kTextColumns), .verbose = true})) +
 			"</pre>");
-	return section("notes", "To know before relying on it", content);
+	return section("notes", "Caveats", content);
 }
 
 } // namespace

@@ -15,7 +15,7 @@
 namespace icepath::report {
 namespace {
 
-// Kinds of notices that the report on one screen sums up otherwise.
+// Kinds of notices that the report on one screen sums up elsewhere.
 constexpr std::string_view kLost = "lost messages", kDropped = "dropped records", kRecursionMisses = "recursion misses",
 						   kIncomplete = "messages without a breakdown", kTwoModes = "p50s with two modes",
 						   kDiffer = "p50s that differ between fresh processes", kDrift = "drift",
@@ -54,10 +54,9 @@ void add_machine_notices(const RunResult &result, std::vector<std::string> &list
 							 count(row.count));
 	}
 	if (untraced > 0)
-		list.push_back(
-			fmt::format("no probe sees {} of the interrupts of the measured CPUs ({}): what they took stands in "
-						"the layers that they interrupted",
-						count(untraced), which));
+		list.push_back(fmt::format("no probe sees {} of the interrupts of the measured CPUs ({}): their time is in the "
+								   "layers that they interrupted",
+								   count(untraced), which));
 }
 
 void add(Notices &list, std::string_view kind, const model::Cell &cell, const std::string &detail)
@@ -146,7 +145,7 @@ void add_layer_notices(const CellResult &cell, Notices &list)
 	if (held > 0 && static_cast<double>(held) >= kWorthTelling * static_cast<double>(cell.layers.total_ns()))
 		add(list, "held by TCP", cell.cell,
 			fmt::format(
-				"network/held: TCP keeps a message for {} in the mean, until the other side acknowledges what was "
+				"network/held: TCP keeps a message for {} on average, until the other side acknowledges what was "
 				"sent before: Nagle's algorithm meets delayed acknowledgement (40 ms), and TCP_NODELAY ends it; "
 				"or a window is full",
 				duration(static_cast<double>(held) / deliveries)));
@@ -170,7 +169,7 @@ void add_weight_notice(const CellResult &cell, Notices &list)
 		text += (text.empty() ? "" : "; ") + told(cell.latency_probed, "with probes it is");
 	if (!text.empty())
 		add(list, "blocks with fewer messages", cell.cell,
-			fmt::format("blocks don't have equally many messages, as slow ones end early: {}", text));
+			fmt::format("blocks have different numbers of messages, because slow ones end early: {}", text));
 }
 
 // Why a search has no highest rate, or only an imprecise one.
@@ -219,7 +218,7 @@ void add_length_notices(const CellResult &cell, Notices &list)
 		off = std::max(off, of->off);
 	if (off > 0)
 		add(list, kRounded, cell.cell,
-			fmt::format("of so many messages not every latency is kept: percentiles are off by {:.2g} % at most, "
+			fmt::format("there are too many messages to keep every latency: percentiles are off by {:.2g} % at most, "
 						"which their intervals include",
 						100 * off));
 	if (cell.modes_of_one_in > 1)
@@ -318,7 +317,7 @@ std::vector<std::string> Notices::all() const
 
 namespace {
 
-// "a, b and 7 others can't wait by spin: left out there" for sentences that differ by their first word only.
+// "a, b and 7 more can't wait by spin: left out there" for sentences that differ by their first word only.
 std::vector<std::string> merged(const std::vector<std::string> &sentences)
 {
 	struct Alike {

@@ -35,7 +35,6 @@ public:
 
 private:
 	struct Event;
-	struct Lane;
 	void add_clocks(const model::ClockPair &clocks);
 	void add_block(const resolve::ResolvedBlock &resolved, const model::Cell &cell);
 	void add_messages(const resolve::ResolvedBlock &resolved, const model::Cell &cell);

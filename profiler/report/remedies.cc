@@ -66,14 +66,14 @@ double ns_of_tasks(const Symptoms &symptoms)
 	return ns_of_causes(symptoms, [](const Cause &cause) { return cause.kind == Kind::Task; });
 }
 
-// Without sides that share a CPU: the rest are threads of libraries and daemons.
+// 0 where sides share a CPU. Elsewhere these are threads of libraries and daemons.
 double ns_of_own_threads(const Symptoms &symptoms)
 {
 	return shares_a_cpu(symptoms.cell) ? 0
 									   : ns_of_causes(symptoms, [](const Cause &cause) { return cause.is_own_thread; });
 }
 
-// A CPU on its way out of idle is a part of layers, and who had the CPU meanwhile: the same time seen twice.
+// A CPU on its way out of idle shows as a part of layers and as the culprit of a wait: the same time seen twice.
 double ns_of_idle(const Symptoms &symptoms)
 {
 	return std::max(ns_of_part<Part::IdleExit>(symptoms),
@@ -90,10 +90,10 @@ struct Row {
 	const char *cause;
 	double (*ns)(const Symptoms &); // the part of the difference that the cause took
 	const char *advice;
-	double worth = kWorthARemedy; // the least share of which it is said
+	double worth = kWorthARemedy; // the least share for which it is given
 };
 
-// What such a waking costs the thread that wakes lies in that one's system call, and can be most of the difference.
+// The waker's cost of such a waking lies in the waker's system call, and can be most of the difference.
 constexpr double kSpuriousIsWorth = 0.02;
 
 constexpr Row kRemedies[] = {
@@ -136,8 +136,7 @@ constexpr Row kRemedies[] = {
 	 "the receiver was busy with something else: less work per message, a lower rate (--rate), or more receivers"},
 	{"spurious_wakeup", ns_of_part<Part::Spurious>,
 	 "wakings without a message: a UNIX stream also wakes its reader when the peer has read what it sent "
-	 "(unix_write_space()), within the peer's receiving call. A thread that waits by epoll isn't woken so: -w epoll, "
-	 "or "
+	 "(unix_write_space()), within the peer's receiving call; epoll avoids this: -w epoll, or "
 	 "compare uds-dgram",
 	 kSpuriousIsWorth},
 	{"page_fault", ns_of_part<Part::Fault>, "page faults: lock memory (mlockall()), and touch it before it is needed"},

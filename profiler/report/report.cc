@@ -34,7 +34,7 @@ Page page_of(const Style &style)
 	return Page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 }
 
-// Those that were measured with probes, of those that `part` names.
+// The cells that `part` names and that were measured with probes.
 std::vector<size_t> cells_of(const std::string &run, const RunResult &result, const std::string &part)
 {
 	std::vector<model::Cell> cells;
@@ -75,7 +75,7 @@ std::vector<const WorstMessage *> messages_of(const RunResult &result, const std
 					  "a path")
 			: Failure(ExitCode::Invalid,
 					  question.worst ? "--worst: no message has a complete path: icepath report -v RUN says why"
-									 : "--message: that round has no blocks with probes of these cells, and only "
+									 : "--message: these cells have no blocks with probes in that round, and only "
 									   "messages in such blocks have a path: icepath export -f paths has them");
 	return messages;
 }
@@ -89,9 +89,8 @@ void add_functions_of(Page &page, const std::string &run, const RunResult &resul
 			any = true;
 		}
 	if (!any)
-		throw Failure(
-			ExitCode::Invalid,
-			run + ": no functions were sampled: `icepath run --stacks` samples them, in the seventh round of eight");
+		throw Failure(ExitCode::Invalid, run + ": no functions were sampled: record them with `icepath run --stacks`, "
+											   "which samples one round in eight");
 	add_function_notes(page);
 }
 

@@ -48,7 +48,7 @@ std::string quantile_text(const std::optional<stats::Quantile> &quantile)
 							  : value + " (no interval)";
 }
 
-// Before all else: which messages of the tail the table isn't of.
+// Says first which messages of the tail the table leaves out.
 void add_unknown(Page &page, const CellResult &cell, const TailExplanation &tail)
 {
 	const uint64_t missing = cell.tail->messages - std::min(cell.tail->messages, tail.messages);
@@ -56,7 +56,7 @@ void add_unknown(Page &page, const CellResult &cell, const TailExplanation &tail
 		return;
 	const std::string of_all = without_path_text(cell);
 	page.paragraph("unknown",
-				   fmt::format("{} of {} messages of the tail have no known path, so nothing below is of them{}",
+				   fmt::format("{} of {} messages of the tail have no known path, so the rest leaves them out{}",
 							   count(missing), count(cell.tail->messages),
 							   of_all.empty() ? "" : ". Of all of the cell, " + of_all));
 }
@@ -72,13 +72,12 @@ void add_probes(Page &page, const CellResult &cell, const TailExplanation &tail,
 {
 	if (!cell.tail_begin && !cell.tail_begin_probed)
 		return;
-	page.paragraph("probes",
-				   fmt::format("{} is {} with probes, {} without{}", name, quantile_text(cell.tail_begin_probed),
-							   quantile_text(cell.tail_begin),
-							   !tail.as_without_probes ? ""
-							   : *tail.as_without_probes
-								   ? ": the intervals overlap, so this run doesn't tell these tails apart"
-								   : ": these are different tails, and this explains only the one with probes"));
+	page.paragraph("probes", fmt::format("{} is {} with probes, {} without{}", name,
+										 quantile_text(cell.tail_begin_probed), quantile_text(cell.tail_begin),
+										 !tail.as_without_probes ? ""
+										 : *tail.as_without_probes
+											 ? ": the intervals overlap, so this run doesn't tell these tails apart"
+											 : ": the tails differ, and the rest explains only the one with probes"));
 }
 
 std::optional<UnprobedTail> tail_without_probes(const CellResult &cell, std::optional<bool> alike)
@@ -170,10 +169,9 @@ std::vector<Step> steps_against_mode(const RunResult &result, size_t index, cons
 									 more > 0 ? fmt::format(" and {} more", more) : "")});
 	}
 	if (without.empty() || !without.front().starts_with(cell.cell.target + " by "))
-		steps.push_back(
-			{fmt::format("whether it depends on how the receiver waits, a run with this run's other options "
-						 "and another wait (-w) tells, if icepath list has one for {}",
-						 cell.cell.target)});
+		steps.push_back({fmt::format("to see whether it depends on how the receiver waits, repeat the run with another "
+									 "-w, if icepath list has one for {}",
+									 cell.cell.target)});
 	return steps;
 }
 

@@ -163,7 +163,7 @@ std::vector<std::string> TimeScale::readings() const
 			of += fmt::format("{}of {}", of.empty() ? "" : ", or ", kOf[i]);
 	std::vector<std::string> texts;
 	if (!of.empty())
-		texts.push_back(fmt::format("% known: the path is known of only so many {}: too few for a bar", of));
+		texts.push_back(fmt::format("% known: share {} with a known path, too few for a bar", of));
 	if (has_doubt_)
 		texts.push_back(fmt::format("?: {}", kDoubtReading));
 	return texts;

@@ -42,7 +42,7 @@ std::string widths_text(const std::vector<double> &widths)
 	return text(low) == text(high) ? text(low) + " %" : fmt::format("{} to {} %", text(low), text(high));
 }
 
-// Of what a report shows.
+// Half of each interval that a report shows, as a share of its value.
 std::vector<double> widths_of(const RunResult &result, size_t percentile)
 {
 	std::vector<double> widths;
@@ -79,7 +79,7 @@ Doubt precision(const RunResult &result)
 	if (!p99s.empty())
 		doubt.facts.push_back(fmt::format("p99 {}", widths_text(p99s)));
 	else if (!p50s.empty())
-		doubt.facts.emplace_back("p99 nowhere");
+		doubt.facts.emplace_back("no p99 has an interval");
 	if (p99s.size() < measured && !p99s.empty())
 		doubt.facts.back() += fmt::format(" in {} of {}", p99s.size(), cells_text(measured));
 	if (pairs > 0)
@@ -140,7 +140,7 @@ Doubt steadiness(const RunResult &result)
 		doubt.facts.emplace_back("no known kind of noise");
 	}
 	if (stayed)
-		doubt.facts.emplace_back("the way between the CPUs stayed the same");
+		doubt.facts.emplace_back("the round trip between the CPUs stayed the same");
 	return doubt;
 }
 
@@ -183,14 +183,14 @@ Doubt knowledge(const RunResult &result)
 		doubt.word = "partly";
 		doubt.remedy = kFullReport;
 	}
-	// Few, but the ones that matter: a path is lost where much happens at once.
+	// Even few lost paths matter in the tail: a path is lost where much happens at once.
 	const auto tail_is_lost = [](const CellResult &cell) {
 		return cell.tail && cell.tail->share_known() < kMostOfTail;
 	};
 	if (const auto cells = std::ranges::count_if(result.cells, tail_is_lost); cells > 0) {
 		doubt.word = "partly";
-		doubt.facts.push_back(fmt::format("of less than {:.0f} % of the slowest in {}", 100 * kMostOfTail,
-										  cells_text(static_cast<size_t>(cells))));
+		doubt.facts.push_back(fmt::format("path known of less than {:.0f} % of the slowest messages in {}",
+										  100 * kMostOfTail, cells_text(static_cast<size_t>(cells))));
 		doubt.remedy = kFullReport;
 	}
 	size_t probes = 0, missing = 0;
@@ -207,7 +207,7 @@ Doubt knowledge(const RunResult &result)
 		doubt.facts.push_back(fmt::format("probes change the p50 of {} of {}, by up to {:+.0f} %", told,
 										  cells_text(effects), largest * 100));
 	else if (effects > 0)
-		doubt.facts.push_back(fmt::format("no effect of probes on {} is proven", cells_text(effects)));
+		doubt.facts.push_back(fmt::format("probes have no measurable effect on {}", cells_text(effects)));
 	return doubt;
 }
 

@@ -57,12 +57,11 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	case Kind::IdleCpu:
 		return its_cpu + " was idle";
 	case Kind::Throttled:
-		return "throttled: the CPU went idle beside it, and a control group of the cell's had used up its time in this "
-			   "block";
+		return "throttled: the CPU was idle, and a control group of the cell had used up its quota in this block";
 	default:
 		break;
 	}
-	// Two threads may share a name; the tid distinguishes them. One without a name has it in the name.
+	// Two threads may share a name; the tid distinguishes them. A thread without a name is named by its tid.
 	const auto named = worst.task_names.find(segment.culprit.id);
 	const bool has_name = named != worst.task_names.end() && !named->second.empty() && segment.culprit.id != 0;
 	const std::string task = has_name ? fmt::format("{} ({})", name, segment.culprit.id) : name;
@@ -73,7 +72,7 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 
 namespace {
 
-// Of waits for a CPU, in all segments of a layer.
+// The part of waits for a CPU that no record attributes, in all segments of a layer.
 uint64_t unrecorded_ns(const WorstMessage &worst, const std::string &layer)
 {
 	uint64_t ns = 0;

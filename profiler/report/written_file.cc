@@ -155,7 +155,7 @@ OutputPlace place_of(const std::string &wanted, const std::vector<std::string> &
 		return {path.has_parent_path() ? path.parent_path().string() : ".", path.filename()};
 	if (is_one_of(kOfFiles))
 		throw Failure(ExitCode::Usage,
-					  fmt::format("-o {}: that isn't a folder's name; {}", wanted,
+					  fmt::format("-o {}: not a folder name; {}", wanted,
 								  endings.empty() ? "name a folder: files have names of their own"
 												  : fmt::format("name a folder, or a file that ends in {}",
 																fmt::join(endings, " or "))));

@@ -118,7 +118,7 @@ std::string Daemon::last_words() const
 	words.erase(0, words.rfind('\n') + 1);
 	if (words.empty())
 		return "";
-	return fmt::format("; {}: {}", all < kLogBytes ? "it said last" : "it said, before its log was full", words);
+	return fmt::format("; {}: {}", all < kLogBytes ? "its last output" : "its output before the log was full", words);
 }
 
 void Daemon::empty_log()

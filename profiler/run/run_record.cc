@@ -40,7 +40,7 @@ void Notices::add(const std::string &notice)
 	if (all_.size() < kMost && more_ == 0)
 		all_.push_back(notice);
 	else
-		all_.back() = fmt::format("and {} notices more, for which there was no room", ++more_ + 1);
+		all_.back() = fmt::format("and {} more notices that didn't fit", ++more_ + 1);
 }
 
 double block_p50_us(const model::Block &block)

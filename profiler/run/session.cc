@@ -135,9 +135,8 @@ private:
 		if (options_.samples) {
 			functions_ = SampledFunctions(loaded.named_stacks, loaded.user_stacks);
 			if (!loaded.knows_kernel)
-				notices_.add(
-					"sampled functions of the kernel have no names: it shows their addresses to nobody, or only "
-					"to root (kernel.kptr_restrict)");
+				notices_.add("kernel functions in samples have no names: the kernel hides their addresses, or shows "
+							 "them only to root (kernel.kptr_restrict)");
 		}
 		head_.probes = probe_uses(head_.cells, loaded);
 		selection_ = loaded.selection;

@@ -132,12 +132,4 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 	return measured;
 }
 
-model::Block run_alone(LiveCell &cell, const BlockWish &wish, const privilege::SlotsView &slots,
-					   privilege::Helper *helper)
-{
-	Measured measured = run_together({&cell}, {wish}, slots, helper, nullptr);
-	measured.blocks.front().window = std::make_shared<model::Window>(std::move(measured.window));
-	return std::move(measured.blocks.front());
-}
-
 } // namespace icepath::run

@@ -20,8 +20,4 @@ struct Measured {
 Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
 					  const privilege::SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop);
 
-// Runs one cell's block, in a window of its own.
-model::Block run_alone(LiveCell &cell, const BlockWish &wish, const privilege::SlotsView &slots,
-					   privilege::Helper *helper);
-
 } // namespace icepath::run

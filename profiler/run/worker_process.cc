@@ -84,7 +84,7 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 		space && space->root() ? space->root()->start(words, inherited) : fork_worker(program, words, inherited, space);
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
-	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	pidfd_ = pidfd_of(pid_);
 	if (pidfd_)
 		return;
 	const int why = errno;

@@ -58,7 +58,7 @@ model::Tail with_room(model::Tail tail)
 		bytes += tail.notices[kept++].size();
 	if (const size_t more = tail.notices.size() - kept; more > 0) {
 		tail.notices.resize(kept);
-		tail.notices.push_back(fmt::format("and {} notices more, for which there was no room", more));
+		tail.notices.push_back(fmt::format("and {} more notices that didn't fit", more));
 	}
 	return tail;
 }

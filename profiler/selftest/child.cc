@@ -52,7 +52,7 @@ Child::Child(const char *name, uint32_t cpu, const std::function<bool()> &prepar
 		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be started: {}", name, std::strerror(errno)));
 	if (pid_ == 0)
 		run_child(name, cpu, parent, report.get(), prepare, work);
-	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	pidfd_ = pidfd_of(pid_);
 	report.reset();
 	int error = ETIMEDOUT;
 	pollfd reported{reports.get(), POLLIN, 0};

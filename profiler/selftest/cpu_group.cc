@@ -7,7 +7,6 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,7 +129,7 @@ void CpuGroup::fork_keeper()
 	if (keeper_ == 0)
 		keep(its.get());
 	its.reset();
-	keeper_pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, keeper_, 0)));
+	keeper_pidfd_ = pidfd_of(keeper_);
 	keeper_waits_for_ = std::move(ours);
 	char ready = 0;
 	std::vector<Fd> none;

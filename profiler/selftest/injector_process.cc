@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,7 +93,7 @@ void InjectorProcess::begin(const std::string &name, const Traffic &traffic, con
 {
 	std::vector<Fd> workers;
 	for (const uint32_t tid : tids) {
-		workers.emplace_back(static_cast<int>(syscall(SYS_pidfd_open, tid, 0)));
+		workers.push_back(pidfd_of(tid));
 		if (!workers.back())
 			throw Failure(ExitCode::MachineCannot, fmt::format("worker {} has ended: {}", tid, std::strerror(errno)));
 	}

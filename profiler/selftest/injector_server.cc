@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -134,7 +133,7 @@ bool await(int socket, const Fd &icepath)
 
 void serve_injections(int socket, pid_t icepath, const privilege::Identity &user)
 {
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)));
+	const Fd pidfd = pidfd_of(icepath);
 	Server server(icepath, user);
 	std::optional<InjectorReply> unready;
 	try {

@@ -7,7 +7,6 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,7 +78,7 @@ Workspace::Workspace()
 	do // another selftest may take it for abandoned before it is locked
 		make(pattern);
 	while (fstat(lock_.get(), &status) == 0 && status.st_nlink == 0);
-	const Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+	const Fd self = pidfd_of(getpid());
 	remover_ = self ? fork() : -1;
 	if (remover_ == 0)
 		remove_after(self.get(), lock_.get(), path_);

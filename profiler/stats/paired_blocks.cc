@@ -2,7 +2,6 @@
 #include "profiler/stats/paired_blocks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "profiler/stats/redrawn_run.h"
@@ -10,18 +9,6 @@
 
 namespace icepath::stats {
 namespace {
-
-struct Moments {
-	double count = 0, mean = 0, squares = 0; // squares: sum of (value - mean)^2
-
-	void add(double value)
-	{
-		// Welford's update.
-		const double away = value - mean;
-		mean += away / ++count;
-		squares += away * (value - mean);
-	}
-};
 
 // A linear estimate and each pair's push: how far that pair, in the order of pairs, moves it from what the others say.
 // The squares of the pushes add up to its variance; the pushes of a cluster's pairs are summed first (a sandwich
@@ -84,27 +71,6 @@ double half_width(const Estimate &estimate, const Clusters &clusters)
 		.half_width();
 }
 
-std::optional<Effect> without_drift(const std::vector<BlockPair> &pairs, Over over)
-{
-	if (pairs.empty())
-		return std::nullopt;
-	Moments last, first;
-	std::vector<uint32_t> openings;
-	for (const BlockPair &pair : pairs) {
-		(pair.treated_last ? last : first).add(pair.treated - pair.untreated);
-		openings.push_back(pair.opening);
-	}
-	const Estimate estimate = last.count > 0 && first.count > 0 ? of_both_orders(pairs, last, first)
-																: of_one_order(pairs, last.count > 0 ? last : first);
-	Effect effect{estimate.value, pairs.size(), std::nullopt};
-	const Clusters clusters = numbered(over == Over::Openings ? openings : std::vector<uint32_t>(), pairs.size());
-	if (clusters.count < kMinBlocks)
-		return effect;
-	const double half = half_width(estimate, clusters);
-	effect.interval = Interval{effect.mean - half, effect.mean + half};
-	return effect;
-}
-
 } // namespace
 
 std::vector<BlockPair> neighbours(std::vector<BlockValue> blocks)
@@ -125,22 +91,22 @@ std::vector<BlockPair> neighbours(std::vector<BlockValue> blocks)
 
 std::optional<Effect> paired_difference(const std::vector<BlockPair> &pairs, Over over)
 {
-	return without_drift(pairs, over);
-}
-
-std::optional<Effect> paired_ratio(const std::vector<BlockPair> &pairs)
-{
-	std::vector<BlockPair> logs;
-	for (const BlockPair &pair : pairs)
-		if (pair.untreated > 0 && pair.treated > 0)
-			logs.push_back(
-				{std::log(pair.untreated), std::log(pair.treated), pair.treated_last, pair.at, pair.opening});
-	std::optional<Effect> effect = without_drift(logs, Over::Pairs);
-	if (!effect)
+	if (pairs.empty())
+		return std::nullopt;
+	Moments last, first;
+	std::vector<uint32_t> openings;
+	for (const BlockPair &pair : pairs) {
+		(pair.treated_last ? last : first).add(pair.treated - pair.untreated);
+		openings.push_back(pair.opening);
+	}
+	const Estimate estimate = last.count > 0 && first.count > 0 ? of_both_orders(pairs, last, first)
+																: of_one_order(pairs, last.count > 0 ? last : first);
+	Effect effect{estimate.value, pairs.size(), std::nullopt};
+	const Clusters clusters = numbered(over == Over::Openings ? openings : std::vector<uint32_t>(), pairs.size());
+	if (clusters.count < kMinBlocks)
 		return effect;
-	effect->mean = std::exp(effect->mean);
-	if (effect->interval)
-		effect->interval = Interval{std::exp(effect->interval->low), std::exp(effect->interval->high)};
+	const double half = half_width(estimate, clusters);
+	effect.interval = Interval{effect.mean - half, effect.mean + half};
 	return effect;
 }
 

@@ -46,8 +46,4 @@ enum class Over : bool { Pairs, Openings };
 // levels, which costs precision and needs more than one pair. Nothing without a pair.
 std::optional<Effect> paired_difference(const std::vector<BlockPair> &pairs, Over over = Over::Pairs);
 
-// Geometric mean of treated / untreated with its interval, by the same method on the logarithms. Omits pairs with a
-// value <= 0.
-std::optional<Effect> paired_ratio(const std::vector<BlockPair> &pairs);
-
 } // namespace icepath::stats

@@ -49,15 +49,11 @@ double variance_over(const std::vector<Weights> &draws, size_t clusters,
 {
 	if (draws.size() < 2)
 		return 0;
-	double centre = 0, squares = 0, seen = 0;
-	for (const Weights &drawn : draws) {
-		// Welford's update.
-		const double value = statistic(drawn), away = value - centre;
-		centre += away / ++seen;
-		squares += away * (value - centre);
-	}
+	Moments values;
+	for (const Weights &drawn : draws)
+		values.add(statistic(drawn));
 	const auto count = static_cast<double>(clusters);
-	return squares / (seen - 1) * count / (count - 1);
+	return values.squares / (values.count - 1) * count / (count - 1);
 }
 
 RedrawnRun::RedrawnRun(const BlockValues &values) : count_(values.count())
@@ -90,10 +86,9 @@ RedrawnRun::RedrawnRun(const BlockValues &values) : count_(values.count())
 
 namespace {
 
-// Multiples of the step, modulo the size, reach each number below the size once, and any number of them that follow
-// each other lie evenly: the continued fraction of their ratio has small quotients only (Niederreiter, "Quasi-Monte
-// Carlo methods and pseudo-random numbers", Bulletin of the AMS 84 (1978), 5). Near the golden section there is such a
-// step.
+// Multiples of the step, modulo the size, reach each number below the size once, and any number of successive ones lie
+// evenly: the continued fraction of step and size has only small quotients (Niederreiter, "Quasi-Monte Carlo methods
+// and pseudo-random numbers", Bulletin of the AMS 84 (1978), 5). Near the golden section there is such a step.
 uint64_t even_step(uint64_t size)
 {
 	constexpr uint64_t kSmall = 5;
@@ -133,8 +128,8 @@ const RedrawnRun::Group &RedrawnRun::group_of(size_t index) const
 
 uint64_t RedrawnRun::at(size_t index) const { return values_[groups_.empty() ? index : group_of(index).begin].value; }
 
-// Of a bucket nothing is known but how many values each block has in it. In steps that reach each of them once, any
-// first part of them has each block's share, as exact values have that are equal.
+// Of a bucket, only the number of each block's values is known. They are taken in steps that reach each of them once,
+// so any first part of them has each block's share, as it has among equal exact values.
 uint32_t RedrawnRun::block_at(size_t index) const
 {
 	if (groups_.empty())

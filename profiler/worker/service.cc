@@ -16,7 +16,6 @@
 #include "profiler/failure.h"
 #include "profiler/worker/cell_memory.h"
 #include "profiler/worker/daemon.h"
-#include "profiler/worker/target_description.h"
 #include "profiler/worker/usage.h"
 
 namespace icepath::worker {
@@ -40,6 +39,28 @@ void report(Reply &reply, const Outcome &outcome)
 	reply.block.recvs = outcome.recvs;
 }
 
+// Of a target, and of the daemon that its plug-in needs. `reply` must be zeroed.
+void describe_target(const Plugin &plugin, const icepath_target &target, TargetReply &reply)
+{
+	put(reply.name, target.name);
+	put(reply.summary, target.summary);
+	put(reply.max_payload_why, target.max_payload_why);
+	put(reply.why_not, target.why_not);
+	put(reply.library_version, plugin.calls().library_version);
+	reply.waits = target.waits;
+	reply.mechanisms = target.mechanisms;
+	reply.capabilities = target.capabilities;
+	reply.max_payload_bytes = target.max_payload_bytes;
+	reply.max_part_bytes = target.max_part_bytes;
+	reply.fanin_waits = target.fanin_waits;
+	reply.fanin_max_bytes = target.fanin_max_bytes;
+	reply.qos = target.qos;
+	if (const icepath_daemon *daemon = plugin.calls().daemon) {
+		put(reply.daemon, name_of(*daemon).c_str());
+		put(reply.why_no_daemon, why_not_there(*daemon).c_str());
+	}
+}
+
 void mark(int flags) { syscall(SYS_faccessat2, -1, "", kMarkerMode, flags); }
 
 // Waits until the other side reports that it has reached this block. First yields, because the sides may be pinned to
@@ -60,7 +81,7 @@ bool await(const std::atomic<uint64_t> &reached, const BlockRequest &block)
 	return true;
 }
 
-// For this thread and those that it starts from here on.
+// Applies to this thread and to those that it starts from here on.
 void run_by_fifo(uint64_t priority)
 {
 	sched_param parameters{};

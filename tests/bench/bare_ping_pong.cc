@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -187,7 +186,7 @@ public:
 		}
 		if (pid_ < 0)
 			throw Failure(ExitCode::MachineCannot, fmt::format("cannot fork: {}", std::strerror(errno)));
-		pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+		pidfd_ = pidfd_of(pid_);
 	}
 	~Side()
 	{

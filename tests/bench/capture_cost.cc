@@ -29,6 +29,7 @@
 #include "tests/bench/external_tracer.h"
 #include "tests/bench/ratio.h"
 #include "tests/bench/round_trips.h"
+#include "tests/run/alone.h"
 
 namespace icepath::bench {
 namespace {
@@ -206,7 +207,7 @@ struct Contender {
 // A ratio of pairs; throws where none is usable, because the tracer seemed to cost nothing at all.
 stats::Effect ratio_of(const Pairs &pairs)
 {
-	const auto ratio = stats::paired_ratio(without_order(pairs));
+	const auto ratio = paired_ratio(without_order(pairs));
 	if (!ratio)
 		throw Failure(ExitCode::Invalid,
 					  "no pair of blocks shows a cost: the machine is too noisy, give more --rounds");

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,7 +66,7 @@ ChildProgram::ChildProgram(std::vector<std::string> arguments, const How &how)
 		group_ = pid_;
 		setpgid(pid_, pid_); // whoever of both comes first
 	}
-	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	pidfd_ = pidfd_of(pid_);
 }
 
 ChildProgram::~ChildProgram() { end(); }

@@ -10,6 +10,8 @@
 #include "cpuset/choose.h"
 #include "cpuset/kept_awake.h"
 #include "profiler/failure.h"
+#include "tests/bench/ratio.h"
+#include "tests/run/alone.h"
 
 namespace icepath::bench {
 namespace {
@@ -93,7 +95,7 @@ void run_round(Contest &contest, uint32_t round, const std::vector<targets::Targ
 
 nlohmann::ordered_json describe(const Contest &contest, const Rival &rival)
 {
-	const auto ratio = stats::paired_ratio(without_order(rival.pairs));
+	const auto ratio = paired_ratio(without_order(rival.pairs));
 	if (!ratio)
 		throw Failure(ExitCode::Invalid, contest.target + ": no round measured anything");
 	std::vector<double> own, others;

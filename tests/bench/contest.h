@@ -3,11 +3,11 @@
 // Comparisons of icepath's cells with others' tools: ping-pongs between the same two CPUs, with the same wait, in
 // turns. A round has a segment of each; icepath's comes first in one round and last in the next.
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/bench/ratio.h"
 #include "tests/bench/rivals.h"
 
 namespace icepath::bench {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "profiler/plan/plan.h"
+#include "profiler/run/live_cell.h"
 #include "profiler/run/middleware.h"
-#include "profiler/run/together.h"
 
 namespace icepath::bench {
 

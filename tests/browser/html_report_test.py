@@ -14,7 +14,6 @@ sys.dont_write_bytecode = True
 import chromium  # noqa: E402
 
 ICEPATH, SMALL_RUN = sys.argv[1:3]
-PANEL = 300  # pixels of each of the first picture's axes
 MOST_BYTES = 600_000  # of a page
 
 

@@ -22,7 +22,7 @@ class Batches : public testing::TestWithParam<Case> {};
 // What a process has written to its TCP connections so far.
 uint64_t bytes_sent(pid_t pid)
 {
-	const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+	const Fd process = pidfd_of(pid);
 	uint64_t bytes = 0;
 	for (const auto &entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
 		const Fd file(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), std::stoi(entry.path().filename()), 0)));

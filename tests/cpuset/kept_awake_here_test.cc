@@ -9,21 +9,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "cpuset/kept_awake.h"
+#include "tests/cpuset/latency_file.h"
 
 namespace icepath::cpuset {
 namespace {
-
-const std::string kFile = "/dev/cpu_dma_latency";
-
-int32_t read_us(const std::string &path)
-{
-	int32_t us = -1;
-	std::ifstream(path, std::ios::binary).read(reinterpret_cast<char *>(&us), sizeof us);
-	return us;
-}
 
 class KeptAwakeHere : public testing::Test {
 protected:
@@ -31,9 +22,9 @@ protected:
 	{
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
-		if (!std::filesystem::exists(kFile))
+		if (!std::filesystem::exists(kLatencyFile))
 			GTEST_SKIP() << "this kernel has no cpuidle";
-		ASSERT_NE(read_us(kFile), 0) << "somebody else keeps this machine's CPUs awake";
+		ASSERT_NE(read_us(kLatencyFile), 0) << "somebody else keeps this machine's CPUs awake";
 	}
 	// Without a cpuidle driver, as in some virtual machines, a request has no effect and isn't made.
 	static bool works_here() { return KeptAwake().works(); }
@@ -41,18 +32,18 @@ protected:
 
 TEST_F(KeptAwakeHere, LastsFromHoldingToLettingGo)
 {
-	const int32_t before = read_us(kFile);
+	const int32_t before = read_us(kLatencyFile);
 	KeptAwake kept;
-	EXPECT_EQ(read_us(kFile), before);
+	EXPECT_EQ(read_us(kLatencyFile), before);
 	EXPECT_FALSE(kept.hold());
-	EXPECT_EQ(read_us(kFile), kept.works() ? 0 : before) << kept.step().found;
+	EXPECT_EQ(read_us(kLatencyFile), kept.works() ? 0 : before) << kept.step().found;
 	EXPECT_FALSE(kept.let_go());
-	EXPECT_EQ(read_us(kFile), before);
+	EXPECT_EQ(read_us(kLatencyFile), before);
 }
 
 TEST_F(KeptAwakeHere, NeedsRootToBeOpenedAndNotToHold_AndGoesWithAKilledProcess)
 {
-	const int32_t before = read_us(kFile);
+	const int32_t before = read_us(kLatencyFile);
 	int told[2];
 	ASSERT_EQ(pipe2(told, O_CLOEXEC), 0);
 	const pid_t child = fork();
@@ -70,10 +61,10 @@ TEST_F(KeptAwakeHere, NeedsRootToBeOpenedAndNotToHold_AndGoesWithAKilledProcess)
 	char answer = 0;
 	ASSERT_EQ(read(told[0], &answer, 1), 1);
 	EXPECT_EQ(answer, 'y');
-	EXPECT_EQ(read_us(kFile), works_here() ? 0 : before);
+	EXPECT_EQ(read_us(kLatencyFile), works_here() ? 0 : before);
 	kill(child, SIGKILL);
 	waitpid(child, nullptr, 0);
-	EXPECT_EQ(read_us(kFile), before);
+	EXPECT_EQ(read_us(kLatencyFile), before);
 	close(told[0]);
 	close(told[1]);
 }

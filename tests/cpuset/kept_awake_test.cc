@@ -11,35 +11,29 @@
 #include <fstream>
 
 #include "tests/cpuset/fake_machine.h"
+#include "tests/cpuset/latency_file.h"
 
 namespace icepath::cpuset {
 namespace {
 
 constexpr int32_t kAnyUs = 2'000'000'000;
-const std::string kFile = "/dev/cpu_dma_latency";
-
-int32_t read_us(const std::string &path)
-{
-	int32_t us = -1;
-	std::ifstream(path, std::ios::binary).read(reinterpret_cast<char *>(&us), sizeof us);
-	return us;
-}
 
 class KeptAwakeElsewhere : public testing::Test {
 protected:
 	FakeMachine machine;
 
-	int32_t asked() const { return read_us(machine.root() + kFile); }
+	int32_t asked() const { return read_us(machine.root() + kLatencyFile); }
 	// A plain file returns what was written last; the kernel's returns the aggregate of all requests.
 	void make_file(int32_t us)
 	{
-		machine.write(kFile, "");
-		std::ofstream(machine.root() + kFile, std::ios::binary).write(reinterpret_cast<const char *>(&us), sizeof us);
+		machine.write(kLatencyFile, "");
+		std::ofstream(machine.root() + kLatencyFile, std::ios::binary)
+			.write(reinterpret_cast<const char *>(&us), sizeof us);
 	}
 	void make_link(const char *to)
 	{
 		std::filesystem::create_directory(machine.root() + "/dev");
-		std::filesystem::create_symlink(to, machine.root() + kFile);
+		std::filesystem::create_symlink(to, machine.root() + kLatencyFile);
 	}
 	void make_driver(const std::string &name)
 	{
@@ -102,7 +96,7 @@ TEST_F(KeptAwakeElsewhere, SaysWhyNot)
 	make_driver("intel_idle");
 	make_link("/dev/full");
 	expect_no_effect(StepState::NotPossible, "can't be written: No space left");
-	std::filesystem::remove(machine.root() + kFile);
+	std::filesystem::remove(machine.root() + kLatencyFile);
 	make_link("/dev/null");
 	expect_no_effect(StepState::NotPossible, "refuses what is written to it");
 }

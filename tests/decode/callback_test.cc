@@ -25,15 +25,6 @@ protected:
 		call(kServer, ICEPATH_CALL_TAKE, 700, 1220, 0xb1);
 		slept(kServer, 710, 1125, 1200, kSender);
 	}
-	std::vector<uint32_t> threads() const
-	{
-		const Observations seen = capture.decoded();
-		std::vector<uint32_t> all;
-		for (const Segment &segment : walk(seen, seen.deliveries.at(0)).segments)
-			if (all.empty() || all.back() != segment.thread)
-				all.push_back(segment.thread);
-		return all;
-	}
 };
 
 TEST_F(ByCallback, TheReceiverIsTheThreadThatCalledTheHandler)

@@ -74,6 +74,17 @@ protected:
 		slept(woken, 830, at, at + 60, waker);
 	}
 
+	// Those that have the only message, one after another.
+	std::vector<uint32_t> threads() const
+	{
+		const Observations seen = capture.decoded();
+		std::vector<uint32_t> all;
+		for (const Segment &segment : walk(seen, seen.deliveries.at(0)).segments)
+			if (all.empty() || all.back() != segment.thread)
+				all.push_back(segment.thread);
+		return all;
+	}
+
 	bool mentions_in_order(const std::vector<std::string> &pieces) const
 	{
 		const std::string text = capture.text();
@@ -85,6 +96,7 @@ protected:
 	}
 
 	Capture capture;
+	const std::vector<uint32_t> by_broker{kSender, kBroker, kReceiver};
 };
 
 } // namespace icepath::decode

@@ -26,16 +26,6 @@ protected:
 		gives(kBroker, at, 100, 0xc1);
 		takes(kReceiver, at + 30, 100, 0xc1);
 	}
-	std::vector<uint32_t> threads() const
-	{
-		const Observations seen = capture.decoded();
-		std::vector<uint32_t> all;
-		for (const Segment &segment : walk(seen, seen.deliveries.at(0)).segments)
-			if (all.empty() || all.back() != segment.thread)
-				all.push_back(segment.thread);
-		return all;
-	}
-	const std::vector<uint32_t> by_broker{kSender, kBroker, kReceiver};
 };
 
 // Another thread of the sender's process, woken by the sender, sends a heartbeat. The broker reads that before it goes

@@ -38,16 +38,6 @@ protected:
 		event(ICEPATH_RECORD_DATA_READY, at + 10, kBroker, 0xc1);
 		call(kReceiver, ICEPATH_CALL_TAKE, at + 30, at + 35, 0xc1);
 	}
-	std::vector<uint32_t> threads() const
-	{
-		const Observations seen = capture.decoded();
-		std::vector<uint32_t> all;
-		for (const Segment &segment : walk(seen, seen.deliveries.at(0)).segments)
-			if (all.empty() || all.back() != segment.thread)
-				all.push_back(segment.thread);
-		return all;
-	}
-	const std::vector<uint32_t> by_broker{kSender, kBroker, kReceiver};
 };
 
 // The call has returned, but the rest still waits for the window: a taker that finds nothing hasn't had all of it.

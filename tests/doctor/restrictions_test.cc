@@ -78,7 +78,7 @@ TEST(Sampling, WithoutRootEndsWhereTheKernelLeavesPerfEventsToRoot)
 
 TEST(RefusedProbes, AreNotBlamedOnTheKernelsAge)
 {
-	EXPECT_NE(refusal_of("kprobe f: takes CAP_SYS_ADMIN, which only root's runs have", {}).remedy.find("sudo"),
+	EXPECT_NE(refusal_of("kprobe f: needs CAP_SYS_ADMIN, which only runs as root have", {}).remedy.find("sudo"),
 			  std::string::npos);
 	EXPECT_NE(refusal_of("Operation not permitted", {"confidentiality", {}, {}, false}).cause.find("lockdown"),
 			  std::string::npos);

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "profiler/capture/probes.h"
 #include "profiler/doctor/causes.h"
+#include "tests/report/lines_of.h"
 
 namespace icepath::doctor {
 namespace {
@@ -53,15 +53,6 @@ std::vector<Check> everything_wrong()
 
 const model::CpuNoise kNoisy{1, 500'000'000, 100, 13'000'000, 198'000, {}, ""};
 const model::Quietness kLook{{kNoisy, {0, 500'000'000, 10, 100'000, 9'000, {}, ""}}, {{61, 63}}, {}};
-
-std::vector<std::string> lines_of(const std::string &text)
-{
-	std::vector<std::string> lines;
-	std::istringstream in(text);
-	for (std::string line; std::getline(in, line);)
-		lines.push_back(line);
-	return lines;
-}
 
 size_t columns(const std::string &text)
 {

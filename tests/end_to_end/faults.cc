@@ -115,7 +115,7 @@ std::vector<Fault> make_faults()
 		{"DaemonsKilled",
 		 "daemons of middleware get SIGKILL",
 		 run_of("iceoryx,mqtt/qos0,pipe", "8"),
-		 "the daemon mosquitto was killed by signal 9 (Killed); it said last: …",
+		 "the daemon mosquitto was killed by signal 9 (Killed); its last output: …",
 		 0,
 		 Kept::Whole,
 		 {.cause = kill_daemons, .after = expect_both_daemons_told}},

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
@@ -36,15 +35,6 @@ struct Booty {
 	std::atomic<uint64_t> tries, refused, count;
 	ino_t sockets[kMostStolen];
 };
-
-std::vector<pid_t> children_of(pid_t parent)
-{
-	std::ifstream file("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
-	std::vector<pid_t> children;
-	for (pid_t child = 0; file >> child;)
-		children.push_back(child);
-	return children;
-}
 
 void steal_from(pid_t pid, Booty &booty)
 {

@@ -8,6 +8,7 @@
 
 #include "profiler/calibrate/calibration.h"
 #include "profiler/rundir/cell_json.h"
+#include "profiler/rundir/container.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/window_json.h"

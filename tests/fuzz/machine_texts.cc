@@ -9,7 +9,6 @@
 
 #include "cpuset/isolation.h"
 #include "profiler/capture/untraced_interrupts.h"
-#include "profiler/failure.h"
 #include "profiler/machine/throttling.h"
 #include "tests/cpuset/fake_machine.h"
 

@@ -2,7 +2,6 @@
 #include "tests/fuzz/root_fuzzer.h"
 
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,8 +25,6 @@ pid_t child_that_waits()
 	}
 	return child;
 }
-
-Fd pidfd_of(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
 void fail(const char *what)
 {

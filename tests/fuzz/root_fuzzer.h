@@ -3,14 +3,10 @@
 // What the fuzzers of root's processes share. Each serves its process in a thread of the fuzzer.
 #include <sys/types.h>
 
-#include "profiler/channel.h"
-
 namespace icepath {
 
 // A child of the fuzzer, which ends with it.
 pid_t child_that_waits();
-
-Fd pidfd_of(pid_t pid);
 
 // Says which fuzzer it is, and what is wrong.
 [[noreturn]] void fail(const char *what);

@@ -14,10 +14,10 @@
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/describe.h"
 #include "profiler/run/endpoints.h"
-#include "profiler/run/together.h"
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/window_json.h"
 #include "tests/fuzz/replies.h"
+#include "tests/run/alone.h"
 
 namespace {
 

@@ -35,6 +35,18 @@ std::string refusal(const Tree &tree)
 	return "";
 }
 
+// Writes one, as whoever is killed leaves it, and returns its text.
+std::string journal_of_two_entries(const FakeHost &host)
+{
+	{
+		Journal journal(host.tree);
+		journal.begin(host.head());
+		journal.add(*place_of("interrupt", 24), "0-3", "0-1");
+		journal.add(*place_of("stat_interval"), "1", "120");
+	}
+	return host.journal();
+}
+
 TEST(Journal, TellsWhatItWasTold)
 {
 	FakeHost host;
@@ -135,13 +147,7 @@ TEST(Journal, NamesKnobsAndNoFiles)
 TEST(Journal, WithALineChangedIsReadWithoutThatLine)
 {
 	FakeHost host;
-	{
-		Journal journal(host.tree);
-		journal.begin(host.head());
-		journal.add(*place_of("interrupt", 24), "0-3", "0-1");
-		journal.add(*place_of("stat_interval"), "1", "120");
-	}
-	const std::string whole = host.journal();
+	const std::string whole = journal_of_two_entries(host);
 	const size_t first = whole.find('\n') + 1, second = whole.find('\n', first) + 1;
 	for (size_t at = 0; at + 1 < whole.size(); at++) {
 		std::string changed = whole;
@@ -179,13 +185,7 @@ TEST(Journal, OfAnotherVersionIsntTouched)
 TEST(Journal, ThatWasTornIsReadAgain)
 {
 	FakeHost host;
-	{
-		Journal journal(host.tree);
-		journal.begin(host.head());
-		journal.add(*place_of("interrupt", 24), "0-3", "0-1");
-		journal.add(*place_of("stat_interval"), "1", "120");
-	}
-	const std::string whole = host.journal();
+	const std::string whole = journal_of_two_entries(host);
 	for (size_t bytes = whole.find('\n') + 1; bytes <= whole.size(); bytes++) {
 		host.write_journal(whole.substr(0, bytes));
 		size_t entries = 0;

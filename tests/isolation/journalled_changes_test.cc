@@ -352,8 +352,7 @@ TEST(Cpusets, StayWhereTheKernelKeepsThem)
 	const auto with = [](const std::string &) { return kWithCpusets; };
 	ASSERT_EQ(made.make(*place_of("cpuset_controller"), with).state, StepState::Done);
 	EXPECT_EQ(made.put_back(),
-			  std::vector<std::string>{path + " is left with the cpuset controller, which other groups use "
-											  "by now"});
+			  std::vector<std::string>{path + " keeps the cpuset controller, because other groups use it now"});
 	EXPECT_EQ(host.journal(), "");
 }
 

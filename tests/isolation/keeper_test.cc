@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "cpuset/topology.h"
 #include "profiler/isolation/journalled_changes.h"
 #include "tests/isolation/raw_keeper.h"
+#include "tests/privilege/random_request.h"
 #include "tests/privilege/taken_over.h"
 
 namespace icepath::isolation {
@@ -294,7 +294,7 @@ TEST_F(KeeperTest, AdmitsNobodyButWorkersOfItsIcepath)
 	RawKeeper keeper;
 	ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
 	for (const pid_t stranger : {getpid(), pid_t{1}}) { // this is icepath, and not its child
-		const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, stranger, 0)));
+		const Fd pidfd = pidfd_of(stranger);
 		const auto replies = keeper.ask(request_of(Kind::Admit), {pidfd.get()});
 		ASSERT_FALSE(replies.empty());
 		EXPECT_NE(std::string(replies[0].text.data()).find("only workers"), std::string::npos)
@@ -307,7 +307,7 @@ TEST_F(KeeperTest, AdmitsNobodyButWorkersOfItsIcepath)
 		for (;;)
 			pause();
 	}
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, worker, 0)));
+	const Fd pidfd = pidfd_of(worker);
 	poll(nullptr, 0, 100); // until it is nobody's
 	EXPECT_EQ(keeper.ask(request_of(Kind::Admit), {pidfd.get()}).at(0).exit_code, 0);
 	kill(worker, SIGKILL);
@@ -341,7 +341,7 @@ TEST_F(KeeperTest, EndsWhereAMessageIsNoneOfItsProtocol)
 TEST_F(KeeperTest, RandomRequestsChangeNothing)
 {
 	std::mt19937 random(1);
-	const Fd own(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+	const Fd own = pidfd_of(getpid());
 	for (const bool isolated : {false, true}) {
 		RawKeeper keeper;
 		if (isolated) {
@@ -350,10 +350,7 @@ TEST_F(KeeperTest, RandomRequestsChangeNothing)
 		const auto with = knobs_of_this_machine();
 		const size_t descriptors = keeper.open_descriptors();
 		for (int i = 0; i < 2000; i++) {
-			KeeperRequest request{};
-			auto *words = reinterpret_cast<uint32_t *>(&request);
-			for (size_t word = 0; word < sizeof(request) / sizeof(*words); word++)
-				words[word] = random() % 3 ? static_cast<uint32_t>(random()) : random() % 4;
+			auto request = privilege::random_request<KeeperRequest>(random);
 			request.kind = static_cast<Kind>(1 + random() % 7); // but PutBack, which is sound whatever the rest
 			if (request.kind == Kind::Isolate) // a sound one may be
 				request.cpu_count |= 1u << 31;

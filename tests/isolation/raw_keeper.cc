@@ -2,7 +2,6 @@
 #include "tests/isolation/raw_keeper.h"
 
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,7 +85,7 @@ std::vector<KeeperReply> RawKeeper::ask(const KeeperRequest &request, const std:
 
 bool RawKeeper::has_ended()
 {
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, process_.pid(), 0)));
+	const Fd pidfd = pidfd_of(process_.pid());
 	pollfd end{pidfd.get(), POLLIN, 0};
 	return poll(&end, 1, 10'000) > 0;
 }

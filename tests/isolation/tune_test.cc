@@ -56,7 +56,7 @@ TEST(Tune, TakesAtMostHalfOfTheMemoryForHugePages)
 	Changes changes(host.tree, host.head());
 	const auto most = tuned(changes, "vm.nr_hugepages", 3 + 257);
 	EXPECT_EQ(most.state, StepState::NotPossible);
-	EXPECT_EQ(most.found, "260 can't be had: that is more than half of the memory that is available");
+	EXPECT_EQ(most.found, "can't be set to 260: that is more than half of the memory that is available");
 	EXPECT_EQ(host.files(), before);
 	EXPECT_EQ(tuned(changes, "vm.nr_hugepages", 3 + 256).state, StepState::Done);
 	EXPECT_EQ(host.read("proc/sys/vm/nr_hugepages"), "259\n");
@@ -75,7 +75,7 @@ TEST(Tune, TakesBackWhatTheKernelDoesOtherwise)
 	Changes changes(host.tree, host.head());
 	const auto fewer = tuned(changes, "vm.nr_hugepages", 10);
 	EXPECT_EQ(fewer.state, StepState::NotPossible);
-	EXPECT_EQ(fewer.found, "10 can't be had: it reads \"5\" after 10 was written");
+	EXPECT_EQ(fewer.found, "can't be set to 10: it reads \"5\" after 10 was written");
 	EXPECT_EQ(host.files(), before);
 }
 
@@ -96,7 +96,7 @@ TEST(Tune, ChangesNoNamespaceButTheRunsOwn)
 	const auto steps = tune_ipc_namespace({wish("fs.mqueue.msg_max", 11), wish("net.core.rmem_max", 1)}, false);
 	ASSERT_EQ(steps.size(), 1u) << "the others are the keeper's";
 	EXPECT_EQ(steps[0].state, StepState::NotPossible);
-	EXPECT_EQ(steps[0].found, "11 can't be had: the run has no IPC namespace of its own");
+	EXPECT_EQ(steps[0].found, "can't be set to 11: the run has no IPC namespace of its own");
 }
 
 } // namespace

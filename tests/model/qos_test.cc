@@ -3,34 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/model/full_qos.h"
+
 namespace icepath::model {
 namespace {
-
-Qos full()
-{
-	Qos qos;
-	qos[ICEPATH_QOS_RELIABILITY] = ICEPATH_RELIABLE;
-	qos[ICEPATH_QOS_DURABILITY] = ICEPATH_TRANSIENT_LOCAL;
-	qos[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
-	qos[ICEPATH_QOS_DEPTH] = 3;
-	qos[ICEPATH_QOS_DEADLINE] = ICEPATH_QOS_INFINITE;
-	qos[ICEPATH_QOS_LIFESPAN] = 20'000'000;
-	qos[ICEPATH_QOS_LIVELINESS] = ICEPATH_MANUAL_BY_TOPIC;
-	qos[ICEPATH_QOS_LEASE] = 1;
-	return qos;
-}
 
 TEST(Qos, IsToldInWords)
 {
 	EXPECT_EQ(text(Qos{}), "");
-	EXPECT_EQ(text(full()),
+	EXPECT_EQ(text(full_qos()),
 			  "reliable transient-local keep-last depth 3 deadline infinite lifespan 20ms manual-by-topic "
 			  "lease 0.001us");
 }
 
 TEST(Qos, ComesBackFromAPlugin)
 {
-	EXPECT_EQ(believable(for_plugin(full())), full());
+	EXPECT_EQ(believable(for_plugin(full_qos())), full_qos());
 	EXPECT_EQ(believable(for_plugin(Qos{})), Qos{});
 }
 

@@ -11,7 +11,6 @@
 #include <csignal>
 
 #include "icepath/plugin.h"
-#include "profiler/failure.h"
 #include "profiler/machine/wakes.h"
 #include "profiler/privilege/identity.h"
 

@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 import check_segments
-from segment_check import lag, trace
+from segment_check import claims, lag, trace
 
 SENDER, RECEIVER, HOG = 100, 200, 4711
 NAMES = {0: "swapper/1", SENDER: "the sender", RECEIVER: "receiver", HOG: "hog"}
@@ -144,7 +144,7 @@ class SegmentCheck(unittest.TestCase):
             file.write(json.dumps(block, separators=(",", ":")) + "\n")
             for i in range(MESSAGES):
                 path = copy.deepcopy(true_path(i))
-                lie(i, {check_segments.label(one) + str(k): one for k, one in enumerate(path["segments"])})
+                lie(i, {claims.label(one) + str(k): one for k, one in enumerate(path["segments"])})
                 file.write(json.dumps(path, separators=(",", ":")) + "\n")
             file.flush()
             return check_segments.check(file.name, iter(recording(**how)), None, 1000)

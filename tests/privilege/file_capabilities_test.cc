@@ -138,7 +138,7 @@ TEST_F(FileCapabilities, OfAnotherVersionsAttributeAreLeft)
 TEST_F(FileCapabilities, AreRefusedWhereOthersMayWrite)
 {
 	ASSERT_EQ(chown(file.c_str(), kSomebody, 0), 0);
-	expect_refused("isn't root's");
+	expect_refused("isn't owned by root");
 	for (const mode_t mode : {0775, 0757}) {
 		ASSERT_EQ(chown(file.c_str(), 0, 0) | chmod(file.c_str(), mode), 0);
 		expect_refused("may be written to by others");
@@ -149,7 +149,7 @@ TEST_F(FileCapabilities, AreRefusedWhereOthersMayWrite)
 		expect_refused(folder.string() + " may be written to by others");
 	}
 	ASSERT_EQ(chmod(folder.c_str(), 0755) | chown(folder.c_str(), kSomebody, 0), 0);
-	expect_refused(folder.string() + " isn't root's");
+	expect_refused(folder.string() + " isn't owned by root");
 	ASSERT_EQ(chown(folder.c_str(), 0, 0) | chmod(folder.parent_path().c_str(), 0777), 0);
 	expect_refused(folder.parent_path().string() + " may be written to by others");
 	ASSERT_EQ(chmod(folder.parent_path().c_str(), 0755), 0);

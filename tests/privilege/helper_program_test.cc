@@ -141,7 +141,7 @@ protected:
 	fs::path folder;
 };
 
-constexpr const char *kNotExecuted = "isn't executed as root: it must be root's, or of icepath's owner";
+constexpr const char *kNotExecuted = " as root: it must be a file owned by root or by icepath's owner";
 
 TEST_F(HelperFile, IsExecutedIfOnlyRootOrIcepathsOwnerMayWriteToIt)
 {

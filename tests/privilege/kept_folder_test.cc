@@ -49,6 +49,29 @@ TEST_F(Kept, AFileHasItsNameOnceItIsWhole)
 	EXPECT_EQ(files(), 1u);
 }
 
+// The one child of this process.
+fs::path its_process()
+{
+	pid_t child = 0;
+	std::ifstream("/proc/thread-self/children") >> child;
+	return fs::path("/proc") / std::to_string(child);
+}
+
+TEST_F(Kept, TheProcessHasNothingOfItsSurroundings)
+{
+	const KeptFolder folder(root / "out");
+	const fs::path process = its_process();
+	ASSERT_EQ(text_of(process / "comm"), "icepath-files\n");
+	const auto has = [&](const char *file, const char *line) {
+		return text_of(process / file).find(line) != std::string::npos;
+	};
+	for (int tries = 0; tries < 1000 && !has("status", "NoNewPrivs:\t1"); tries++)
+		usleep(1000);
+	EXPECT_TRUE(has("status", "NoNewPrivs:\t1"));
+	EXPECT_TRUE(has("limits", "Max core file size        0                    0"));
+	EXPECT_EQ(fs::read_symlink(process / "cwd"), "/");
+}
+
 TEST_F(Kept, WhatIsDroppedOrLeftIsRemoved)
 {
 	{

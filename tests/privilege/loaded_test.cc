@@ -22,7 +22,6 @@
 
 #include "ebpf/records.h"
 #include "ebpf/user_stack.h"
-#include "profiler/failure.h"
 #include "tests/privilege/raw_helper.h"
 
 namespace icepath::privilege {
@@ -306,6 +305,23 @@ TEST_F(LoadedHelper, MarksSocketsOnly)
 	expect_refused(request, {socket.get(), socket.get()}, "none was sent");
 	const auto reply = helper.ask(request, {socket.get()});
 	EXPECT_TRUE(reply && reply->exit_code == 0);
+}
+
+// Those of each transport.
+TEST_F(LoadedHelper, MarksSocketsOfEachFamily)
+{
+	load();
+	HelperRequest request = request_of(HelperRequestKind::AddSocket);
+	request.key = 1;
+	for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_VSOCK}) {
+		const Fd socket(::socket(family, SOCK_STREAM, 0));
+		if (!socket && errno == EAFNOSUPPORT) // then no transport has it
+			continue;
+		ASSERT_TRUE(socket) << family;
+		const auto reply = helper.ask(request, {socket.get()});
+		ASSERT_TRUE(reply) << "the helper ended at a socket of family " << family;
+		EXPECT_EQ(reply->exit_code, 0) << reply->message.data();
+	}
 }
 
 TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatItDoesNotKnow)

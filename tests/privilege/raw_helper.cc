@@ -3,7 +3,6 @@
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,7 +143,5 @@ void Child::end()
 	waitpid(pid_, nullptr, 0);
 	pid_ = -1;
 }
-
-Fd pidfd_of(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
 } // namespace icepath::privilege

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/channel.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/privilege/root_process.h"
 
@@ -64,7 +65,5 @@ private:
 	pid_t pid_ = -1;
 	Fd pidfd_;
 };
-
-Fd pidfd_of(pid_t pid);
 
 } // namespace icepath::privilege

@@ -24,13 +24,13 @@
 
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/failure.h"
+#include "tests/privilege/random_request.h"
 #include "tests/privilege/raw_helper.h"
 
 namespace icepath::privilege {
 namespace {
 
 constexpr auto kInternal = static_cast<int32_t>(ExitCode::Internal);
-constexpr auto kMachineCannot = static_cast<int32_t>(ExitCode::MachineCannot);
 
 void expect_refused(const std::optional<HelperReply> &reply, int32_t code, const std::string &says)
 {
@@ -344,10 +344,7 @@ TEST(Requests, RandomBytesAreRefused)
 	ASSERT_TRUE(helper.ask(next));
 	const size_t descriptors = helper.open_descriptors();
 	for (int i = 0; i < 2000; i++) {
-		HelperRequest request{};
-		auto *words = reinterpret_cast<uint32_t *>(&request);
-		for (size_t word = 0; word < sizeof(request) / sizeof(*words); word++)
-			words[word] = random() % 3 ? static_cast<uint32_t>(random()) : random() % 4;
+		auto request = random_request<HelperRequest>(random);
 		request.kind = static_cast<HelperRequestKind>(random() % 9);
 		if (request.kind == HelperRequestKind::Load) // a valid load would take long
 			request.records_per_slot |= 1u << 31;

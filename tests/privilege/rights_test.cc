@@ -186,6 +186,20 @@ TEST_F(RightsTest, LeaveItToTheUserToEndTheProcess)
 	close(ready[0]);
 }
 
+// Kills `icepath`, with which the helper that it tells of ends.
+void expect_end_with(pid_t icepath, const Fd &told)
+{
+	pid_t helper = -1;
+	std::vector<Fd> none;
+	ASSERT_TRUE(channel::receive(told.get(), &helper, sizeof(helper), none, 10'000));
+	const Fd pidfd = pidfd_of(helper);
+	kill(icepath, SIGKILL);
+	waitpid(icepath, nullptr, 0);
+	pollfd end{pidfd.get(), POLLIN, 0};
+	EXPECT_EQ(poll(&end, 1, 10'000), 1) << "it outlived icepath";
+	syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0); // if it did
+}
+
 // Otherwise it would wait forever with what it holds.
 TEST_F(RightsTest, LetAStoppedProcessGoOnOnceIcepathHasEnded)
 {
@@ -200,15 +214,7 @@ TEST_F(RightsTest, LetAStoppedProcessGoOnOnceIcepathHasEnded)
 		channel::send(teller.get(), &helper, sizeof(helper));
 		pause();
 	}
-	pid_t helper = -1;
-	std::vector<Fd> none;
-	ASSERT_TRUE(channel::receive(told.get(), &helper, sizeof(helper), none, 10'000));
-	const Fd pidfd = pidfd_of(helper);
-	kill(icepath, SIGKILL);
-	waitpid(icepath, nullptr, 0);
-	pollfd end{pidfd.get(), POLLIN, 0};
-	EXPECT_EQ(poll(&end, 1, 10'000), 1) << "it outlived icepath";
-	kill(helper, SIGKILL);
+	expect_end_with(icepath, told);
 }
 
 TEST(HelperFilter, LeavesReadingAndTakesTheRest)
@@ -277,14 +283,7 @@ TEST(HelperRights, EndWithIcepathThoughItsSocketStaysOpen)
 		pause();
 	}
 	theirs.reset();
-	pid_t helper = -1;
-	std::vector<Fd> none;
-	ASSERT_TRUE(channel::receive(told.get(), &helper, sizeof(helper), none, 10'000));
-	const Fd pidfd = pidfd_of(helper);
-	kill(icepath, SIGKILL);
-	waitpid(icepath, nullptr, 0);
-	pollfd end{pidfd.get(), POLLIN, 0};
-	EXPECT_EQ(poll(&end, 1, 10'000), 1) << "it outlived icepath";
+	expect_end_with(icepath, told);
 }
 
 TEST(HelperRights, EndAtOnceWhereIcepathHasEndedAlready)

@@ -407,8 +407,8 @@ TEST_F(Modes, OfTheTailWithoutProbesIsNamedWithWhatHelps)
 		  "waiting for a CPU 6.0",
 		  "next      the layers of each mode:\n"
 		  "          icepath explain RUN --cell 'uds-stream 64 B pingpong block' --modes\n",
-		  "whether it depends on how the receiver waits, a run with this run's other options and another wait (-w) "
-		  "tells"})
+		  "to see whether it depends on how the receiver waits, repeat the run with another -w, if icepath list "
+		  "has one for uds-stream"})
 		EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 	EXPECT_EQ(text.find("--stacks"), std::string::npos) << "the run has no samples\n" << text;
 	EXPECT_EQ(text.find("epoll"), std::string::npos) << "the target may have no such wait\n" << text;
@@ -491,7 +491,7 @@ TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
 	EXPECT_EQ(steps().find("show one mode"), std::string::npos) << "it has modes, or waits otherwise\n" << steps();
 	add("udp", model::Wait::Block, false);
 	EXPECT_NE(steps().find("in this run these show one mode: udp\n"), std::string::npos) << steps();
-	EXPECT_NE(steps().find("another wait"), std::string::npos) << steps();
+	EXPECT_NE(steps().find("another -w"), std::string::npos) << steps();
 	add("uds-stream", model::Wait::Epoll, false);
 	EXPECT_TRUE(steps().ends_with("show one mode: uds-stream by epoll, udp\n")) << "no trial is needed: " << steps();
 }

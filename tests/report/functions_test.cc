@@ -15,7 +15,6 @@
 #include "profiler/report/flamegraph.h"
 #include "profiler/report/function_lines.h"
 #include "profiler/report/report.h"
-#include "profiler/report/run_json.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"

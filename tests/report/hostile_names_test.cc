@@ -5,7 +5,6 @@
 
 #include <sstream>
 
-#include "profiler/failure.h"
 #include "profiler/report/export.h"
 #include "profiler/report/report.h"
 #include "tests/report/hostile_run.h"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <sstream>
 
 #include "profiler/model/cell_title.h"
 #include "profiler/report/cell_groups.h"
@@ -16,21 +15,13 @@
 #include "profiler/report/time_scale.h"
 #include "profiler/report/trust.h"
 #include "profiler/report/verdict.h"
+#include "tests/report/lines_of.h"
 
 namespace icepath::report {
 namespace {
 
 using model::Layer;
 using model::Part;
-
-std::vector<std::string> lines_of(const std::string &text)
-{
-	std::vector<std::string> lines;
-	std::istringstream in(text);
-	for (std::string line; std::getline(in, line);)
-		lines.push_back(line);
-	return lines;
-}
 
 std::string without_colour(std::string text)
 {
@@ -385,7 +376,7 @@ TEST(Trust, NamesCellsWhoseSlowestMessagesHaveNoPath)
 	tail.messages = 100; // none of which is in its layers
 	const Doubt doubt = doubts(result)[2];
 	EXPECT_EQ(doubt.word, "partly");
-	EXPECT_EQ(doubt.facts[1], "of less than 90 % of the slowest in 1 cell");
+	EXPECT_EQ(doubt.facts[1], "path known of less than 90 % of the slowest messages in 1 cell");
 	EXPECT_EQ(doubt.remedy, "icepath report -v RUN");
 }
 

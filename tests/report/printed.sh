@@ -37,8 +37,8 @@ lacks() {
 	"$icepath" explain "$folder/run" $2 >"$folder/out" 2>"$folder/err" || status=$?
 	check lacks "explain $2" "$1" "$3"
 }
-lacks 4 --stacks "no functions were sampled: .icepath run --stacks. samples them"
-lacks 4 "--message 0:5" "that round has no blocks with probes"
+lacks 4 --stacks "no functions were sampled: record them with .icepath run --stacks."
+lacks 4 "--message 0:5" "these cells have no blocks with probes in that round"
 lacks 2 "--message 1:99999999" "the round has no such message"
 lacks 2 "--cell nowhere" "no cell has \"nowhere\" in its title: .icepath report -v RUN. has their titles"
 lacks 2 "--cell nowhere --against oneway" "no cell has \"nowhere\" in its title"

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/failure.h"
-#include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 

@@ -251,11 +251,10 @@ TEST_F(Tail, SaysWhichMessagesItIsNotOf)
 	const uint64_t known = cell.complete(), of_tail = cell.tail->messages;
 	cell.probed = known + 2;
 	cell.tail->messages = of_tail + 2;
-	EXPECT_NE(
-		text().find(fmt::format("unknown   2 of {} messages of the tail have no known path, so nothing below is of "
-								"them\n",
-								count(of_tail + 2))),
-		std::string::npos)
+	EXPECT_NE(text().find(fmt::format("unknown   2 of {} messages of the tail have no known path, so the rest leaves "
+									  "them out\n",
+									  count(of_tail + 2))),
+			  std::string::npos)
 		<< "though they are few of the cell's\n"
 		<< text();
 	cell.tail->messages = of_tail;
@@ -263,7 +262,7 @@ TEST_F(Tail, SaysWhichMessagesItIsNotOf)
 	cell.probed_ns += 10 * 1e6;
 	cell.tail->messages += 10;
 	const size_t unknown = text().find(fmt::format("unknown   10 of {} messages of the tail have no known path, so "
-												   "nothing below is of them. Of all of the cell, 10 of "
+												   "the rest leaves them out. Of all of the cell, 10 of "
 												   "{} messages with probes have no known path. They take 1.00 ms each",
 												   count(of_tail + 10), count(known + 10)));
 	ASSERT_NE(unknown, std::string::npos) << text();
@@ -321,7 +320,7 @@ TEST_F(Tail, IsComparedWithThatWithoutProbes)
 	Page page({false, true}, 300);
 	add_tail(page, unlike, 0, explain_tail(unlike.cells[0]));
 	const std::string text = page.take();
-	EXPECT_NE(text.find("these are different tails"), std::string::npos) << text;
+	EXPECT_NE(text.find("the tails differ"), std::string::npos) << text;
 	EXPECT_NE(text.find("p99 is 205 µs (205 to 205) with probes, 1005 µs (1005 to 1005) without"), std::string::npos)
 		<< text;
 }

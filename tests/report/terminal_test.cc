@@ -87,7 +87,7 @@ trust     partly  p50 ±1 % · p99 ±1 % · 2 cells: fewer than 3 fresh processe
           ok      path known of all messages · probes change the p50 of 2 of 2 cells, by up to +4 %
           ok      no message, block or record lost
 fit for   medians: unknown: the CPUs' noise wasn't measured (yes: < 5 %)
-          ranks: unknown: the way between the CPUs wasn't measured (yes: < 5 %, < 1.5 times apart)
+          ranks: unknown: the round trip between the CPUs wasn't measured (yes: < 5 %, < 1.5 times apart)
           tails: unknown: the CPUs' noise wasn't measured (yes: < 0.1 %, < 100 µs)
 openings  each cell was measured in fresh processes once · intervals are over blocks of the same processes: another run
           may differ by more
@@ -129,7 +129,7 @@ who took time from messages on their way
   task kworker/1:2     runqueue   9.05 ms, 5400 times
   unknown (no record)  runqueue   1.08 ms, 5400 times
 
-noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst · to mend it:
+noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst · fix:
           nohz_full=1
 probes    sender.kernel ← sk_data_ready (tracepoint)
           wakeup ← sched_waking (tracepoint)
@@ -199,7 +199,7 @@ TEST_F(TerminalTest, VerboseTellsWhatTheNoiseDoesAndEachProbe)
 		all.find("noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond"),
 		std::string::npos)
 		<< all;
-	EXPECT_NE(all.find("to mend it: nohz_full=1"), std::string::npos);
+	EXPECT_NE(all.find(" · fix: nohz_full=1"), std::string::npos);
 	EXPECT_NE(all.find("          runqueue ← sched_switch (tracepoint)\n"), std::string::npos);
 	EXPECT_EQ(all.find("report -v"), std::string::npos) << "it is that already";
 }
@@ -233,7 +233,7 @@ TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
 	const std::string few = terminal_report(result, style);
 	EXPECT_NE(few.find("  2 % known\n"), std::string::npos) << few;
 	EXPECT_EQ(few.find("▓▓▓"), std::string::npos);
-	EXPECT_NE(few.find("% known: the path is known of only so many"), std::string::npos);
+	EXPECT_NE(few.find("% known: share of the typical messages with a known path"), std::string::npos);
 }
 
 TEST_F(TerminalTest, TheSlowestOfAllIsToldBesideTheSlowestWithAPath)

@@ -77,7 +77,7 @@ TEST(TimeScale, ExplainsWhatItsBarsHaveShownAndNothingElse)
 	half.range.messages *= 2;
 	const std::vector<const CellResult *> all = {&whole, &few, &none, &doubtful, &of_modes};
 	const auto known = [](const std::string &of) {
-		return std::vector<std::string>{"% known: the path is known of only so many " + of + ": too few for a bar"};
+		return std::vector<std::string>{"% known: share " + of + " with a known path, too few for a bar"};
 	};
 	const auto text_of = [](std::string bar) { return bar.erase(bar.find_last_not_of(' ') + 1); };
 	TimeScale quiet(all, 20);

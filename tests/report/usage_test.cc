@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/model/own_window.h"
 #include "tests/report/few_blocks.h"
 
 namespace icepath::report {

@@ -119,9 +119,8 @@ TEST(Blame, SaysWhatTheCulpritDid)
 	segment.culprit = {path::Culprit::Kind::IdleCpu, 0, 0};
 	EXPECT_EQ(blame(worst, segment), "CPU 1 was idle");
 	segment.culprit = {path::Culprit::Kind::Throttled, 0, 0};
-	EXPECT_EQ(
-		blame(worst, segment),
-		"throttled: the CPU went idle beside it, and a control group of the cell's had used up its time in this block");
+	EXPECT_EQ(blame(worst, segment),
+			  "throttled: the CPU was idle, and a control group of the cell had used up its quota in this block");
 	segment.culprit = {};
 	EXPECT_EQ(blame(worst, segment), "");
 	worst.task_names.clear();

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "profiler/run/live_cell.h"
-#include "profiler/run/together.h"
+#include "tests/run/alone.h"
 
 namespace icepath::run {
 namespace {

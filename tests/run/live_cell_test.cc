@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cell whose worker lies: whatever the worker reports or writes, the cell either keeps to its request, or is over
 // with a message that names the worker.
-#include "profiler/run/together.h"
+#include "profiler/run/live_cell.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -12,6 +12,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/capture/thread_pidfd.h"
+#include "tests/run/alone.h"
 
 namespace icepath::run {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "profiler/run/together.h"
+#include "tests/run/alone.h"
 
 namespace icepath::run {
 namespace {

@@ -273,7 +273,7 @@ TEST(Middleware, ADaemonThatDiesIsTold)
 	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("dies")); i++)
 		usleep(10'000);
 	EXPECT_EQ(middleware.daemon_end(plugin("dies")).value_or("it lives"),
-			  "the daemon sh was killed by signal 9 (Killed); it said last: almost gone");
+			  "the daemon sh was killed by signal 9 (Killed); its last output: almost gone");
 }
 
 // The pid of this process's only child.
@@ -332,7 +332,7 @@ TEST(Middleware, ADaemonThatPrintsWithoutEndFillsItsLogAndNoMore)
 	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("chatty")); i++)
 		usleep(10'000);
 	EXPECT_EQ(middleware.daemon_end(plugin("chatty")).value_or("it lives"),
-			  "the daemon sh exited with 3; it said last: I was chatty");
+			  "the daemon sh exited with 3; its last output: I was chatty");
 }
 
 TEST(Middleware, WhatADaemonSaidBeforeItsLogWasEmptiedIsNotForgotten)
@@ -345,10 +345,10 @@ TEST(Middleware, WhatADaemonSaidBeforeItsLogWasEmptiedIsNotForgotten)
 	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("chatty")); i++)
 		usleep(10'000);
 	const std::string full = middleware.daemon_end(plugin("chatty")).value_or("it lives");
-	EXPECT_NE(full.find("it said, before its log was full: long"), std::string::npos) << full;
+	EXPECT_NE(full.find("its output before the log was full: long"), std::string::npos) << full;
 	middleware.empty_logs();
 	const std::string emptied = middleware.daemon_end(plugin("chatty")).value_or("it lives");
-	EXPECT_NE(emptied.find("it said last: long"), std::string::npos) << emptied;
+	EXPECT_NE(emptied.find("its last output: long"), std::string::npos) << emptied;
 }
 
 TEST(Middleware, ADaemonThatIsStoppedIsTold)
@@ -369,16 +369,16 @@ TEST(Middleware, ADaemonThatIsStoppedIsTold)
 
 TEST(Middleware, ADaemonThatIsNeverReadySaysWhatItSaidLast)
 {
-	EXPECT_EQ(refusal("ends"), "the daemon sh exited with 3; it said last: oops");
+	EXPECT_EQ(refusal("ends"), "the daemon sh exited with 3; its last output: oops");
 }
 
 TEST(Middleware, ADaemonThatIsMissingNamesItsPackageIfThereIsOne)
 {
 	EXPECT_EQ(refusal("missing"),
-			  "the daemon icepath-no-such-program exited with 3; it said last: icepath-no-such-program "
+			  "the daemon icepath-no-such-program exited with 3; its last output: icepath-no-such-program "
 			  "can't be started: No such file or directory; Debian's package of-another-name brings it");
 	EXPECT_EQ(refusal("missing-everywhere"),
-			  "the daemon icepath-no-such-program exited with 3; it said last: icepath-no-such-program "
+			  "the daemon icepath-no-such-program exited with 3; its last output: icepath-no-such-program "
 			  "can't be started: No such file or directory");
 }
 

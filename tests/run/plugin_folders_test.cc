@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profiler/run/worker_process.h"
+#include "profiler/failure.h"
 #include "profiler/targets/plugin_files.h"
 
 namespace icepath::run {

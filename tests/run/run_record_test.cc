@@ -19,8 +19,7 @@ TEST(Notices, AreAsManyAsARunDirectoryTakes)
 	ASSERT_EQ(notices.all().size(), rundir::kMaxNotices - 1);
 	EXPECT_EQ(notices.all().front(), "the first");
 	const size_t shown = notices.all().size() - 1;
-	EXPECT_EQ(notices.all().back(),
-			  "and " + std::to_string(5001 - shown) + " notices more, for which there was no room");
+	EXPECT_EQ(notices.all().back(), "and " + std::to_string(5001 - shown) + " more notices that didn't fit");
 }
 
 } // namespace

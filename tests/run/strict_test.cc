@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "icepath/plugin.h"
 #include "profiler/report/notices.h"
 
 namespace icepath::report {

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/failure.h"
-
 namespace icepath::rundir {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profiler/failure.h"
+#include "profiler/rundir/container.h"
 #include "tests/rundir/damage.h"
 #include "tests/rundir/example_run.h"
 

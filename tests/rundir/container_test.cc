@@ -392,8 +392,8 @@ TEST_F(ContainerTest, NoNumberOfNoticesCostsTheRun)
 		EXPECT_FALSE(reader.next().has_value());
 		const std::vector<std::string> &notices = reader.tail()->notices;
 		ASSERT_LE(notices.size(), kMaxNotices);
-		EXPECT_EQ(notices.back(), "and " + std::to_string(2 * kMaxNotices - notices.size() + 1) +
-									  " notices more, for which there was no room");
+		EXPECT_EQ(notices.back(),
+				  "and " + std::to_string(2 * kMaxNotices - notices.size() + 1) + " more notices that didn't fit");
 	}
 }
 

@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "profiler/rundir/container.h"
+#include "profiler/model/block.h"
+#include "profiler/model/run.h"
 
 namespace icepath::rundir {
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,8 +76,6 @@ Worker::~Worker()
 	kill(pid_, SIGKILL);
 	waitpid(pid_, nullptr, 0);
 }
-
-Fd pidfd_of(pid_t process) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, process, 0))); }
 
 bool ends(int pidfd)
 {

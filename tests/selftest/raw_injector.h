@@ -51,7 +51,6 @@ private:
 	Fd pidfd_;
 };
 
-Fd pidfd_of(pid_t process);
 bool ends(int pidfd); // within 10 s
 
 std::vector<pid_t> children_of(pid_t process);

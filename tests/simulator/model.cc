@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulator/model.h"
 
-#include "profiler/decode/decode.h"
 #include "profiler/model/stamps.h"
 
 namespace icepath::simulator {

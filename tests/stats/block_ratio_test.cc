@@ -6,7 +6,6 @@
 #include <functional>
 #include <gtest/gtest.h>
 
-#include "profiler/stats/far_tail.h"
 #include "tests/stats/simulated_runs.h"
 
 namespace icepath::stats {

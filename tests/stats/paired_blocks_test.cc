@@ -65,15 +65,6 @@ TEST(PairedDifference, FewPairsHaveNoInterval)
 	EXPECT_FALSE(effect->interval.has_value());
 }
 
-TEST(PairedRatio, IsTheGeometricMean)
-{
-	const auto effect = paired_ratio({{1, 2, true, 0.5}, {10, 80, true, 2.5}, {5, 20, false, 4.5}, {0, 1, false, 6.5}});
-	ASSERT_TRUE(effect && effect->interval);
-	EXPECT_EQ(effect->pairs, 3u);
-	EXPECT_NEAR(effect->mean, 4, 1e-12);
-	EXPECT_NEAR(effect->interval->low * effect->interval->high, 16, 1e-9) << "even on the logarithm";
-}
-
 // Each round is 7 slower than the one before; the treatment adds 100. `rounds`: those without failure.
 std::optional<Effect> of_drifting_rounds(const std::vector<uint32_t> &rounds)
 {

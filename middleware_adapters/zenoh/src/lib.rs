@@ -34,7 +34,7 @@ pub struct Wanted {
 type Handle = unsafe extern "C" fn(end: *mut c_void, data: *const c_void, bytes: u64);
 type Samples = FifoChannelHandler<Sample>;
 
-/// Whom a thread of the library calls with each message, one after the other. None: nobody any more.
+/// The handler that a library thread calls with each message, one after the other. None: no handler is left.
 struct Callee(Option<(Handle, *mut c_void)>);
 unsafe impl Send for Callee {} // the end in C++ expects calls of that thread
 
