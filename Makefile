@@ -159,7 +159,7 @@ develop-deps:
 
 format: test-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
-	$(Q)git ls-files '*.py' | xargs black -q
+	$(Q)git ls-files '*.py' | xargs ls 2>/dev/null | xargs black -q
 
 check-format: test-deps
 	$(Q)mkdir -p $(BUILD)

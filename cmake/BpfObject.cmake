@@ -15,8 +15,8 @@ function(icepath_find_bpf_clang result)
   foreach(candidate clang-19 clang-20 clang-21 clang-18 clang-17 clang-16 clang-15 clang clang-14)
     find_program(clang_path ${candidate} NO_CACHE)
     if(clang_path)
-      execute_process(COMMAND ${clang_path} -O2 -g -target bpf -mcpu=v3 -c ${bpf_folder}/trial.c -o
-        ${bpf_folder}/trial.o
+      execute_process(COMMAND ${clang_path} -O2 -g -target bpf -mcpu=v3 -c ${bpf_folder}/trial.c
+        -o ${bpf_folder}/trial.o
         RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
       if(NOT failed)
         set(${result} ${clang_path} PARENT_SCOPE)
@@ -80,8 +80,8 @@ function(add_bpf_skeleton name source)
   add_custom_command(OUTPUT ${object}
     COMMAND ${ICEPATH_BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_${ICEPATH_BPF_ARCH}
       -Wall -Wextra $<$<BOOL:${ICEPATH_WERROR}>:-Werror> -Wno-missing-declarations -Wno-unused-parameter
-      -I${CMAKE_SOURCE_DIR} -isystem ${bpf_folder} ${includes} -MD -MF ${object}.d -MT ${object} -c ${source} -o
-      ${object}
+      -I${CMAKE_SOURCE_DIR} -isystem ${bpf_folder} ${includes} -MD -MF ${object}.d -MT ${object} -c ${source}
+      -o ${object}
     DEPENDS ${source} icepath_vmlinux ${bpf_folder}/vmlinux.h DEPFILE ${object}.d COMMENT "BPF ${name}" VERBATIM
     COMMAND_EXPAND_LISTS)
   add_custom_command(OUTPUT ${skeleton}

@@ -14,10 +14,10 @@ inline std::string topic_of(const std::string &channel, uint32_t from)
 	return name;
 }
 
-// The DDS domain of a channel: that of side 0's process. Participants of one domain discover each other, and cells
-// would send datagrams during each other's messages; so two cells share a domain only if their processes' ids differ by
-// a multiple of kDomains. Ports of domains from 102 on are ephemeral ones on Linux (RTPS 2.3, 9.6.1.1: 7400 + 250 *
-// domain).
+// The DDS domain of a channel, by the id of side 0's process. Participants of one domain discover each other and send
+// datagrams during each other's messages, so cells mostly have domains of their own: two share one if their ids differ
+// by a multiple of kDomains. A domain's ports begin at 7400 + 250 times its number (RTPS 2.3, 9.6.1.1); those of
+// domains from 102 on are ephemeral ports on Linux.
 inline uint32_t dds_domain_of(const std::string &channel)
 {
 	constexpr uint32_t kDomains = 101;

@@ -91,6 +91,7 @@ template <class Endpoint> int set_up_memory(Endpoint &end, unsigned flags = 0)
 	return map_own_memory(end);
 }
 
+// The rest of open() for ends that share memory. `join`: as for open_named().
 template <class Endpoint, class Join> int open_with_memory(Endpoint &end, Join join)
 {
 	const int status = set_up_memory(end);

@@ -91,9 +91,7 @@ def cell_on_screen(line):
 
 
 def screen_of(text):
-    """The report's screen: (group, cell) → its lines; (group, None) → the group's heading; SCREEN → the table's
-    heading.
-    """
+    """The report's screen: (group, cell) → its lines; (group, None) → its heading; SCREEN → the table's heading."""
     found, group, cell = {}, None, None
     for line in text.splitlines():
         if line.startswith(SCREEN):

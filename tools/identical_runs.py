@@ -104,9 +104,7 @@ def told(cell, measure_of):
 
 
 def ratio_of(pair, targets):
-    """Of two targets in alphabetical order: the logarithm of their ratio, half of its interval, and whether they are
-    told apart.
-    """
+    """Of two targets in alphabetical order: the ratio's logarithm, half of its interval, and whether they differ."""
     slower, faster = targets[pair["slower"]], targets[pair["faster"]]
     low, high = (math.log(end) for end in pair["ratio_ci95"])
     return {
@@ -194,9 +192,7 @@ def modes_contradict(one, other):
 
 
 def said_of(runs):
-    """By target: pairs of runs, and how many of them contradict each other by p50s alone, and by what the reports
-    say.
-    """
+    """By target: pairs of runs, and how many contradict each other by p50s alone, and by their reports."""
     said = []
     for target in runs[0]["cells"]:
         pairs = [(a["cells"][target], b["cells"][target]) for a, b in itertools.combinations(runs, 2)]
@@ -214,9 +210,7 @@ def said_of(runs):
 
 
 def ranks_of(runs):
-    """How many pairs of targets each run tells apart, and how many ratios of two runs agree, or contradict each
-    other.
-    """
+    """How many pairs of targets each run tells apart, and how many ratios of two runs agree or contradict."""
     ranks = {
         "pairs": len(runs[0]["ratios"]),
         "told_apart": [sum(one["told_apart"] for one in run["ratios"]) for run in runs],

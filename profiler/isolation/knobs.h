@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The settings that `--isolate full` and `--tune` may change: a compiled list. Whatever a request or a journal says,
-// root writes to no other file of the machine, but to those of the run's control group (partition.h).
+// root writes to no other file but its journal and those of the run's control group (partition.h).
 #include <cstdint>
 #include <functional>
 #include <memory>

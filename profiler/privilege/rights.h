@@ -39,7 +39,7 @@ void keep_only_of_file(int socket, pid_t icepath);
 void become_real_user();
 
 // For a process that stays user 0, because the files that it makes or removes are root's: no other group, no
-// environment, / as its folder, no core file, no new privileges, and only these capabilities. Throws
+// environment, / as its folder, no core file, no new privileges, not dumpable, and only these capabilities. Throws
 // Failure(MachineCannot).
 void keep_as_root(const Capabilities &kept);
 

@@ -58,7 +58,7 @@ CellMode mode_in(const stats::ModeRange &range, const BlocksOfMessages &unprobed
 	return mode;
 }
 
-// `least_half`: of the interval's width, in %.
+// `least_half`: the least that stands after ±, in %.
 std::string text_of_share(const stats::Share &share, int decimals, double least_half)
 {
 	const double value = 100 * share.value();

@@ -13,7 +13,7 @@
 // a part in the whole difference is a ratio of two differences. Its interval is that of (part - share · whole) / whole
 // (the delta method): a ratio of redrawn differences has no variance where the whole one may be 0.
 //
-// A sum that fewer than kBlocksBeyond blocks have, of A as of B, has no interval: it was met by luck.
+// A sum that fewer than kBlocksBeyond blocks of A, and of B, have has no interval: it was met by luck.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -44,7 +44,7 @@ public:
 	std::optional<Interval> share_interval(const TwoSums &part, const TwoSums &whole) const;
 
 private:
-	// One mean over the blocks of A and B together, by cluster; 0 at the other's blocks.
+	// The mean of A or of B, by place among the blocks of both; 0 at the other's blocks.
 	struct OneMean {
 		std::vector<size_t> order; // place of each of its blocks among all
 		std::vector<double> weights; // of all

@@ -50,8 +50,8 @@ struct Distribution {
 	std::array<std::optional<uint64_t>, kReported.size()> percentiles;
 	std::array<std::optional<Interval>, kReported.size()> intervals;
 	std::optional<Interval> standard_deviation_interval, median_deviation_interval;
-	// A percentile is off by at most this share of itself if not every value was kept (block_values.h), otherwise by 0.
-	// The median deviation is off by at most this share of itself plus twice the p50. Intervals include that.
+	// A percentile is off by at most this share of itself; 0: every value was kept (block_values.h). The median
+	// deviation is off by at most this share of the sum of itself and twice the p50. Intervals include that.
 	double off = 0;
 };
 

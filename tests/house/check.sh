@@ -8,14 +8,15 @@ cd "$source"
 
 # Tracked files and new ones; without git (an unpacked archive), everything that isn't made by a build or a run.
 files() {
-	git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
-		find . -type f -not -path './build*' -not -path './results/*-*/*' -not -path './.git/*' | sed 's,^\./,,'
+	{
+		git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
+			find . -type f -not -path './build*' -not -path './results/*-*/*' -not -path './.git/*' | sed 's,^\./,,'
+	} | while read -r file; do [ ! -f "$file" ] || echo "$file"; done
 }
 
 # Each SPDX line is near the top and names the licence of its folder: what runs in the kernel is dual-licensed.
 spdx() {
 	files | while read -r file; do
-		[ -f "$file" ] || continue
 		case $file in
 		# Texts of licences, and data without comments.
 		LICENSES/* | *.json | *.svg | *.png | *.icp | *.folded | *.csv | tests/fuzz/corpus/*) continue ;;
@@ -33,14 +34,12 @@ names() {
 	files | grep -E '(^|/)(utils?|commons?|helpers|misc)(\.[^/]*|/.*)?$' |
 		sed 's/$/: its name says nothing of what it does/' || true
 	files | grep -E '^(profiler|cpuset|plugin_kit|ebpf)/.*\.h$' |
-		while read -r file; do [ -f "$file" ] && echo "$file"; done |
 		awk -F / '{ if ($NF in first) print $0 ": has the name of " first[$NF]; else first[$NF] = $0 }'
 }
 
 # What is longer is two things. tests/house/sizes.sh prints how large files are.
 sizes() {
 	files | grep -E '\.(h|c|cc)$' | while read -r file; do
-		[ -f "$file" ] || continue
 		lines=$(wc -l <"$file")
 		[ "$lines" -le 500 ] || echo "$file: $lines lines, where 500 are the most"
 	done
@@ -49,14 +48,18 @@ sizes() {
 # No line has more than 120 columns; a tab has four. Data have no such limit, and what can't be broken in Markdown:
 # tables, output of programs, and links' addresses, which don't count.
 columns() {
-	files | grep -v -E '^(results/[^R]|LICENSES/|tests/fuzz/corpus/)|\.(json|svg|png|icp|folded|csv)$' |
-		while read -r file; do [ -f "$file" ] && echo "$file"; done >"$build/columns.files"
+	files | grep -v -E '^(results/[^R]|LICENSES/|tests/fuzz/corpus/)|\.(json|svg|png|icp|folded|csv)$' \
+		>"$build/columns.files"
 	{
 		grep -v '\.md$' "$build/columns.files" | xargs env LC_ALL=C.UTF-8 \
 			sed -n -s 's/\t/    /g; /^.\{121\}/{ F; =; }'
 		grep '\.md$' "$build/columns.files" | xargs env LC_ALL=C.UTF-8 \
-			sed -n -s 's/\t/    /g; /^|/d; /^    /d; s/](http[^)]*)/]()/g; /^.\{121\}/{ F; =; }'
+			sed -n -s '/^$/{ n; :output; /^    /{ n; b output; }; }
+				/^|/d; s/](http[^)]*)/]()/g; /^.\{121\}/{ F; =; }'
 	} | paste -d : - - | sed 's/$/: has more than 120 columns/'
+	# In a line that isn't UTF-8, columns can't be counted.
+	xargs env LC_ALL=C.UTF-8 grep -a -n -v -x '.*' <"$build/columns.files" |
+		LC_ALL=C sed -E 's/^([^:]*:[0-9]*):.*/\1: is not UTF-8/' || true
 }
 
 includes() {
@@ -128,10 +131,10 @@ layout() {
 	done
 	{
 		files | grep -E '\.(h|c|cc)$' | xargs clang-format-19 --dry-run 2>&1 |
-			sed -n -E "s,^($PWD/)?([^ ]*): warning: .*,\\2,p"
-		files | grep '\.py$' | xargs black --check 2>&1 |
-			sed -n -E "s,^(would reformat|error: cannot format) ($PWD/)?,,p"
-	} | sed 's/$/: make format lays it out otherwise/'
+			sed -n -E "s,^($PWD/)?([^ ]*): warning: .*,\\2: make format lays it out otherwise,p"
+		files | grep '\.py$' | xargs black --check 2>&1 | grep -v -E '^(All done!|Oh no!|[0-9]+ files? would |$)' |
+			sed -E "s,^would reformat ($PWD/)?(.*),\\2: make format lays it out otherwise,"
+	}
 }
 
 # Each target stands in the page of its kind.
@@ -175,12 +178,12 @@ names_from_outside() {
 	echo "$sources" | grep -v '^profiler/rundir/type_table\.cc$' | xargs grep -n -E '[.>]comm\b' |
 		grep -v -E '^profiler/decode/log\.cc:.*name_of\([a-z.]*\.comm\);$' |
 		sed 's/$/: take names of tasks through name_of of profiler\/decode\/log.cc/' || true
-	cd profiler
-	grep -c 'model::printable(' rundir/json_text.cc decode/log.cc run/describe.cc cli/output.cc |
-		sed -n 's,^\(.*\):0$,profiler/\1: a text from outside comes in or goes out here and isn'\''t made printable,p'
-	grep -q 'model::printable_page(' cli/output.cc ||
+	for place in rundir/json_text.cc decode/log.cc run/describe.cc cli/output.cc; do
+		grep -q 'model::printable(' profiler/$place ||
+			echo "profiler/$place: a text from outside comes in or goes out here and isn't made printable"
+	done
+	grep -q 'model::printable_page(' profiler/cli/output.cc ||
 		echo "profiler/cli/output.cc: what is printed isn't made printable"
-	cd ..
 }
 
 case $rule in

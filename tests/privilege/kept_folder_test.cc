@@ -3,15 +3,22 @@
 #include "profiler/privilege/kept_folder.h"
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "profiler/failure.h"
+#include "profiler/privilege/rights.h"
 
 namespace icepath::privilege {
 namespace {
@@ -62,14 +69,32 @@ TEST_F(Kept, TheProcessHasNothingOfItsSurroundings)
 	const KeptFolder folder(root / "out");
 	const fs::path process = its_process();
 	ASSERT_EQ(text_of(process / "comm"), "icepath-files\n");
-	const auto has = [&](const char *file, const char *line) {
-		return text_of(process / file).find(line) != std::string::npos;
-	};
-	for (int tries = 0; tries < 1000 && !has("status", "NoNewPrivs:\t1"); tries++)
+	for (int tries = 0; tries < 1000 && fs::read_symlink(process / "cwd") != "/"; tries++)
 		usleep(1000);
-	EXPECT_TRUE(has("status", "NoNewPrivs:\t1"));
-	EXPECT_TRUE(has("limits", "Max core file size        0                    0"));
 	EXPECT_EQ(fs::read_symlink(process / "cwd"), "/");
+}
+
+TEST(KeepAsRoot, LeavesTheSurroundings)
+{
+	const rlimit cores{4096, 4096};
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const pid_t child = fork();
+	if (child == 0) {
+		setenv("OF_THE_CALLER", "1", 1);
+		setrlimit(RLIMIT_CORE, &cores);
+		keep_as_root({CAP_DAC_OVERRIDE});
+		rlimit now{};
+		getrlimit(RLIMIT_CORE, &now);
+		const std::array<bool, 5> left = {getenv("OF_THE_CALLER") == nullptr, now.rlim_max == 0,
+										  prctl(PR_GET_DUMPABLE) == 0, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1,
+										  fs::current_path() == "/"};
+		_exit(static_cast<int>(std::ranges::count(left, true)));
+	}
+	int status = 0;
+	ASSERT_EQ(waitpid(child, &status, 0), child);
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(WEXITSTATUS(status), 5) << "environment, core file, dumpable, no_new_privs, folder";
 }
 
 TEST_F(Kept, WhatIsDroppedOrLeftIsRemoved)

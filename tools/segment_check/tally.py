@@ -109,17 +109,7 @@ class Tally:
         for (layer, who), (told, found, segments) in sorted(self.sums.items(), key=lambda item: -max(item[1][:2])):
             if max(told, found) < CULPRIT_SHARE * whole:
                 continue
-            differ = abs(told - found)
-            # Only waits whose culprits perf knows are counted here, so none may remain unknown for as long as that.
-            agrees = (
-                "no"
-                if who == "?"
-                else "yes"
-                if differ <= CULPRIT_SHARE * found
-                else "by slack"
-                if differ <= 2 * slack_ns * segments
-                else "no"
-            )
+            agrees = agreement(who, told, found, 2 * slack_ns * segments)
             rows.append(
                 {"layer": layer, "who": who, "told_ns": told, "found_ns": found, "segments": segments, "agrees": agrees}
             )
@@ -162,6 +152,14 @@ class Tally:
                 told for worst in self.worst.values() for _, _, told in sorted(worst, key=lambda entry: -entry[0])
             ],
         }
+
+
+def agreement(who, told, found, slack_ns):
+    # Only waits whose culprits perf knows are counted, so none may remain unknown for as long as a row.
+    if who == "?":
+        return "no"
+    differ = abs(told - found)
+    return "yes" if differ <= CULPRIT_SHARE * found else "by slack" if differ <= slack_ns else "no"
 
 
 def _words(state):
