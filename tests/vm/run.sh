@@ -47,7 +47,7 @@ failed=0
 rm -f "$fetched"/console-*.verdict
 boot() { "$source/tests/vm/boot.sh" "$fetched" "$1" "$fetched/initramfs" "$seconds" "$2" "$3" || failed=1; }
 boots_of() {
-	local kernel=$1 failed=0 isolation line tier form
+	local kernel=$1 failed=0 isolation line tier form user=user-15-uds-stream,tcp,vsock,shm-ring,mqueue
 	# The witness looks at sk_data_ready, which came with 6.3.
 	[ "$length-${kernel%-rt}" = full-6.1 ] || [ "$length" = short ] || boot "$kernel" 2 "-- witness"
 	while read -r line; do
@@ -63,8 +63,8 @@ boots_of() {
 	done
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
 	case $length-$kernel in # before 6.2 icepath makes no partition
-	short-6.1) isolation='isolated-by-partition confined user-15-uds-stream,tcp,shm-ring,mqueue' ;;
-	short-*) isolation='isolated-by-partition isolated-by-icepath confined user-15-uds-stream,tcp,shm-ring,mqueue' ;;
+	short-6.1) isolation="isolated-by-partition confined $user" ;;
+	short-*) isolation="isolated-by-partition isolated-by-icepath confined $user" ;;
 	*) isolation='isolated-by-partition isolated-by-icepath noise random-kills changed-machine confined' ;;
 	esac
 	boot "$kernel" 4 "-- $isolation user-under-full not-denied"
