@@ -111,25 +111,8 @@ def main():
                 ):
                     break
                 time.sleep(0.1)
-            run = [
-                icepath,
-                "run",
-                "-q",
-                "--stacks",
-                "-t",
-                "uds-dgram",
-                "-s",
-                "64",
-                "--patterns",
-                "pingpong",
-                "--between",
-                "processes",
-                "-d",
-                "12",
-                "-o",
-                f"{folder}/run",
-                *options,
-            ]
+            load = "-t uds-dgram -s 64 --patterns pingpong --between processes -d 12"
+            run = [icepath, "run", "-q", "--stacks", *load.split(), "-o", f"{folder}/run", *options]
             ended = subprocess.run(run, stdout=subprocess.DEVNULL, check=False)
             process.send_signal(signal.SIGINT)
             errors = process.communicate()[1]

@@ -147,24 +147,8 @@ def compare(lists):
 
 
 def record(icepath, seconds, folder):
-    run = [
-        icepath,
-        "run",
-        "-q",
-        "--stacks",
-        "-t",
-        "tcp",
-        "-s",
-        "64",
-        "--patterns",
-        "pingpong",
-        "-m",
-        "10000",
-        "-d",
-        seconds,
-        "-o",
-        f"{folder}/run",
-    ]
+    load = "-t tcp -s 64 --patterns pingpong -m 10000"
+    run = [icepath, "run", "-q", "--stacks", *load.split(), "-d", seconds, "-o", f"{folder}/run"]
     perf = [
         "perf",
         "record",
