@@ -94,16 +94,16 @@ run: deps
 
 test: test-deps
 	$(Q)$(MAKE) configure all-with-tests
-	$(Q)tests/run.sh $(BUILD)
+	$(Q)tests/run.py $(BUILD)
 
 # The parts of it: what needs no probes; what has the machine for itself; the same in a virtual one.
 test-unit test-machine test-vm: all-with-tests
 test-unit:
-	$(Q)tests/run.sh $(BUILD) --label-exclude machine
+	$(Q)tests/run.py $(BUILD) --label-exclude machine
 test-machine:
-	$(Q)tests/run.sh $(BUILD) --label-regex machine --exclude-regex '^vm$$'
+	$(Q)tests/run.py $(BUILD) --label-regex machine --exclude-regex '^vm$$'
 test-vm:
-	$(Q)tests/run.sh $(BUILD) --tests-regex '^vm$$'
+	$(Q)tests/run.py $(BUILD) --tests-regex '^vm$$'
 
 vmtest: test-deps
 	$(Q)$(MAKE) configure all-with-tests
@@ -134,11 +134,11 @@ endef
 
 sanitize: develop-deps
 	$(call sanitized,memory,tests)
-	$(Q)tests/run.sh build-memory --label-exclude program
+	$(Q)tests/run.py build-memory --label-exclude program
 
 race: develop-deps
 	$(call sanitized,thread,tests)
-	$(Q)tests/run.sh build-thread --label-exclude program
+	$(Q)tests/run.py build-thread --label-exclude program
 
 FUZZ_SECONDS ?= 60
 fuzz: develop-deps
