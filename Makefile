@@ -5,6 +5,7 @@
 #   make run         measure with the default plan    make bench        compare with others' tools
 #   make deps        install missing packages         make format       lay out the source
 #   make install     honours DESTDIR and PREFIX       make clean
+#   make check       the gates of what a change touches, in five minutes: since BASE=origin/main, committed or not
 #
 # What continuous integration (.ci/run) does besides `make test`, whose parts are test-unit, test-machine and test-vm:
 #
@@ -12,6 +13,7 @@
 #   make tidy-recent    clang-tidy on what the last fifty commits touched, for two minutes (TIDY_SECONDS=120)
 #   make tidy           clang-tidy on everything
 #   make sanitize       tests of what reads bytes from elsewhere, under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make sanitize-recent   those that the last commits touched, the latest first, as far as SANITIZE_SECONDS=120 go
 #   make race           tests of what threads share, under ThreadSanitizer
 #   make fuzz           libFuzzer, a minute for each of its targets (FUZZ_SECONDS=60)
 #
@@ -53,7 +55,7 @@ CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILE
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 .PHONY: all deps middleware-deps test-deps run test test-unit test-machine test-vm test-all vmtest bench install
-.PHONY: sanitize race fuzz fuzz-corpus format check-format tidy tidy-recent clean
+.PHONY: check sanitize sanitize-recent race fuzz fuzz-corpus format check-format tidy tidy-recent clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
@@ -105,6 +107,14 @@ test-machine:
 test-vm:
 	$(Q)tests/run.py $(BUILD) --tests-regex '^vm$$'
 
+# What a change can be judged by in five minutes, wherever it stands between an edit and a push. What isn't committed
+# is part of it. By default it began at origin/main, or is the last commit.
+BASE ?= $(shell git log -n 1 --format=origin/main origin/main..HEAD 2>/dev/null | grep . || echo HEAD~1)
+check: develop-deps
+	$(Q)$(MAKE) configure check-format
+	$(Q)tests/touched.py $(BUILD) $(BASE)..HEAD 150
+	$(Q)tests/house/tidy.sh $(BUILD) $(BASE)..HEAD 60
+
 vmtest: test-deps
 	$(Q)$(MAKE) configure all-with-tests
 	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
@@ -135,6 +145,12 @@ endef
 sanitize: develop-deps
 	$(call sanitized,memory,tests)
 	$(Q)tests/run.py build-memory --label-exclude program
+
+# What the gates before it built in $(BUILD) says which these are.
+SANITIZE_SECONDS ?= 120
+sanitize-recent: develop-deps all-with-tests
+	$(Q)$(MAKE) configure BUILD=build-memory SANITIZE=memory
+	$(Q)tests/touched.py build-memory -200 $(SANITIZE_SECONDS) $(BUILD)
 
 race: develop-deps
 	$(call sanitized,thread,tests)
@@ -170,7 +186,7 @@ tidy: develop-deps all-with-tests
 
 TIDY_SECONDS ?= 120
 tidy-recent: develop-deps all-with-tests
-	$(Q)tests/house/tidy.sh $(BUILD) 50 $(TIDY_SECONDS)
+	$(Q)tests/house/tidy.sh $(BUILD) -50 $(TIDY_SECONDS)
 
 test-all:
 	$(Q).ci/run all

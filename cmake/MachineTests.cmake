@@ -9,8 +9,8 @@
 # A sanitized build has none of them, since a sanitizer takes time that they measure.
 function(machine_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" TOGETHER)
+  set_property(GLOBAL APPEND PROPERTY ICEPATH_MACHINE_TESTS ${target})
   if(ICEPATH_SANITIZE)
-    set_property(GLOBAL APPEND PROPERTY ICEPATH_MACHINE_TESTS ${target})
     return()
   endif()
   set(alone -)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy: tests/house/tidy.sh BUILD all, or tests/house/tidy.sh BUILD COMMITS SECONDS for what the last COMMITS
-# commits touched, the latest first, without the checks that follow paths through a function (clang-analyzer), which
-# take five times as long as all others. What SECONDS aren't enough for is counted. Without git's history it takes the
-# files as they come.
+# clang-tidy: tests/house/tidy.sh BUILD all, or tests/house/tidy.sh BUILD RANGE SECONDS for what isn't committed, and
+# what commits of RANGE touched (what git log takes: -50, main..HEAD), the latest first, without the checks that follow
+# paths through a function (clang-analyzer), which take five times as long as all others. What SECONDS aren't enough for
+# is counted. Without git's history it takes the files as they come.
 set -euo pipefail
 build=$(realpath "$1") commits=$2 seconds=${3:-}
 cd "$(dirname "$0")/../.."
@@ -22,8 +22,11 @@ compiled() {
 touched() {
 	"${git[@]}" rev-parse --git-dir >/dev/null 2>&1 || { compiled; return; }
 	# What isn't committed yet, then by commit; a shallow clone has fewer.
-	{ "${git[@]}" diff --name-only HEAD; "${git[@]}" log --format= --name-only -n "$commits"; } |
-		awk '!seen[$0]++' | grep '\.cc$' || true
+	{
+		"${git[@]}" diff --name-only HEAD
+		"${git[@]}" ls-files --others --exclude-standard
+		"${git[@]}" log --format= --name-only "$commits"
+	} | awk '!seen[$0]++' | grep '\.cc$' || true
 }
 
 options=()
