@@ -54,7 +54,9 @@ class Ctest:
         self.as_root = []
         if os.getuid() != 0 and shutil.which("sudo"):
             if sys.stdin.isatty() or subprocess.call(["sudo", "-n", "true"], stderr=subprocess.DEVNULL) == 0:
-                self.as_root = ["sudo", "--preserve-env=CI"]
+                # Root itself, not the user as whom icepath would go on: tests that play sudo say whose.
+                of_user = ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND")
+                self.as_root = ["sudo", "--preserve-env=CI", "env", *(f"--unset={name}" for name in of_user)]
 
     def command(self, *options):
         return [*self.as_root, "ctest", "--test-dir", self.build, *options]

@@ -22,14 +22,15 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from segment_check import conservation, trace
 from segment_check.claims import STALL, UNCHECKABLE, Checker, Verdict
 from segment_check.lag import Lag
 from segment_check.tally import Tally, table
 from segment_check.timelines import Timelines
+from users_folder import users_folder
 
 MARGIN_NS = 5_000_000  # added before and after a block, so that states are known in it
 
@@ -183,7 +184,7 @@ def check(path, script, runs, slack_ns, spare=0):
 
 def main():
     chosen = arguments()
-    with tempfile.TemporaryDirectory(prefix="icepath-segments-") as temporary:
+    with users_folder("icepath-segments-") as temporary:
         if chosen.paths:
             path, script = chosen.paths, open(chosen.script, errors="replace")
             runs = conservation.runs_of_timehist(open(chosen.timehist, errors="replace")) if chosen.timehist else None

@@ -34,10 +34,11 @@ import statistics
 import struct
 import subprocess
 import sys
-import tempfile
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import machine_state  # noqa: E402
+from users_folder import users_folder  # noqa: E402
 
 MEASURES = {
     "p50": lambda cell: (cell["latency_ns"]["p50"], cell["latency_ns"]["ci95"]["p50"]),
@@ -295,7 +296,7 @@ def runs_before(args, parser):
 
 def measure_all(args, runs):
     """Adds --runs runs. Whether CPUs were kept awake."""
-    with CpusAwake() as awake, tempfile.TemporaryDirectory(prefix="icepath-identical-") as folder:
+    with CpusAwake() as awake, users_folder("icepath-identical-") as folder:
         if not awake:
             print("identical_runs.py: /dev/cpu_dma_latency can't be held: CPUs may halt", file=sys.stderr)
         if args.keep:

@@ -26,11 +26,12 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import machine_state  # noqa: E402
+from users_folder import users_folder  # noqa: E402
 
 FEW_ROUNDS = 10
 P = ("p50", "p99", "p99_9")
@@ -189,7 +190,7 @@ def main():
     runs = []
     for _ in range(args.times):
         for level in args.levels.split(","):
-            with tempfile.TemporaryDirectory(prefix="icepath-levels-") as folder:
+            with users_folder("icepath-levels-") as folder:
                 runs.append(measure(args, level, folder))
             print(f"run {len(runs)}: {level}", file=sys.stderr)
     show(runs, args.seconds, args.beside)

@@ -13,7 +13,9 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
+
+sys.dont_write_bytecode = True
+from users_folder import users_folder  # noqa: E402
 
 TARGETS = (
     "cyclonedds/udp,fastdds/udp,fastdds/shm,iceoryx/listener,grpc/callback,mqtt/qos0,nats,ros/tcpros,zeromq/ipc,nng/ipc"
@@ -23,7 +25,7 @@ FREE = "--free-library-threads"
 
 def measure(args, options):
     """{cell: p50 in µs}, and what the run says of itself."""
-    with tempfile.TemporaryDirectory(prefix="icepath-threads-") as folder:
+    with users_folder("icepath-threads-") as folder:
         run = os.path.join(folder, "run")
         command = [
             args.icepath,

@@ -17,8 +17,10 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.dont_write_bytecode = True
+from users_folder import users_folder  # noqa: E402
 
 EVERY_S = 10  # or a hundredth of a shorter run
 JUDGED_FROM_S = 600
@@ -109,7 +111,7 @@ def main():
     parser.add_argument("--output", help="where the figures go, as JSON")
     args = parser.parse_args()
     before = settings()
-    with tempfile.TemporaryDirectory(prefix="icepath-soak-") as folder:
+    with users_folder("icepath-soak-") as folder:
         command = [
             args.icepath,
             "run",

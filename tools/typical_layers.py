@@ -8,8 +8,10 @@ in nanoseconds.
 import argparse
 import json
 import os
+import sys
 
-import ways_of_receiving
+sys.dont_write_bytecode = True
+import ways_of_receiving  # noqa: E402
 
 
 def typical_layers(cell):

@@ -30,7 +30,8 @@ protected:
 	nlohmann::json result_of(const std::string &program, std::vector<std::string> options)
 	{
 		constexpr int kMostMs = 120'000;
-		options.insert(options.begin(), {std::string(ICEPATH_BIN "/") + program, "--short", "--json", file_});
+		options.insert(options.begin(), {ICEPATH_BIN "/as_installed", std::string(ICEPATH_BIN "/") + program, "--short",
+										 "--json", file_});
 		const Ended ended = run_to_end(options, {}, kMostMs);
 		EXPECT_EQ(ended.code, 0) << ended.output;
 		std::ifstream file(file_);

@@ -18,6 +18,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/end_to_end/installed.h"
+
 namespace icepath::end_to_end {
 namespace {
 
@@ -76,17 +78,6 @@ std::vector<std::string> sysv_queues()
 	for (std::getline(table, line); table >> key >> id && std::getline(table, line);)
 		queues.push_back(id);
 	return queues;
-}
-
-// Whether all users may pass every folder above it.
-bool open_to_all(const fs::path &file)
-{
-	for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
-		if ((fs::status(folder).permissions() & fs::perms::others_exec) == fs::perms::none)
-			return false;
-		if (folder == folder.root_path())
-			return true;
-	}
 }
 
 std::vector<std::string> names_in(const fs::path &folder)
@@ -242,23 +233,7 @@ Folder::~Folder()
 	fs::remove_all(path_, none);
 }
 
-std::string icepath_program()
-{
-	static const fs::path built = ICEPATH_PROGRAM;
-	if (open_to_all(built))
-		return built;
-	// Some tests act as another user, who can't enter a closed home folder (0700 is Debian's default).
-	static const Folder folder;
-	static const std::string copy = [] {
-		fs::create_directories(folder.path() / "bin");
-		fs::create_directories(folder.path() / "lib");
-		for (const char *program : {"icepath", "icepath-helper", "icepath-worker"})
-			fs::copy_file(built.parent_path() / program, folder.path() / "bin" / program);
-		fs::copy(built.parent_path() / "../lib/icepath", folder.path() / "lib/icepath");
-		return folder.path() / "bin/icepath";
-	}();
-	return copy;
-}
+std::string icepath_program() { return installed_program(ICEPATH_PROGRAM); }
 
 bool goes_by_two_threads(const nlohmann::json &target)
 {

@@ -44,7 +44,7 @@ Outcome run(const std::vector<std::string> &arguments, const std::filesystem::pa
 			std::chrono::seconds limit = std::chrono::seconds(60),
 			const std::map<std::string, std::string> &environment = {});
 
-// The test's own folder, which everybody may enter; removed at the end.
+// The test's own folder, where everybody may make files; removed at the end.
 class Folder {
 public:
 	Folder();
@@ -55,6 +55,7 @@ private:
 	std::filesystem::path path_;
 };
 
+// The program that was built, or an installed copy of it: installed.h.
 std::string icepath_program();
 
 // For -t: everything whose messages go from the sender's thread to the receiver's, in any process. Other tests cover

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs every command that README.md and docs/usage.md show, unchanged except for its measuring time:
-# documented_commands.sh SOURCE BUILD. Prints each with its exit code; 0 if all were 0.
+# documented_commands.sh SOURCE ICEPATH. Prints each with its exit code; 0 if all were 0.
 set -u
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
+source=$(cd "$1" && pwd) installed=$(cd "$(dirname "$2")/.." && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }
-PATH=$build/bin:$PATH
+PATH=$installed/bin:$PATH
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
@@ -28,8 +28,8 @@ shortly() {
 each() {
 	sed -n -E 's/^ {4,6}(sudo |env )?((env [A-Z_]+=[^ ]+ )?icepath [a-z]|jq |g\+\+ )/\2/p' \
 		"$source/README.md" "$source/docs/usage.md" |
-		sed -E -e "s/ {3,}.*//; s/ +$//; s,RUN,run,g; s,NAME,template,g; s,-I SOURCE,-I $source,g" \
-			-e "s, -lLIBRARY,,; s,/usr/local/lib/icepath,$build/lib/icepath," |
+		sed -E -e "s/ {3,}.*//; s/ +$//; s,RUN,run,g; s,NAME,template,g; s,-I SOURCE([^ ]*),-I '$source\1',g" \
+			-e "s, -lLIBRARY,,; s,/usr/local/lib/icepath,$installed/lib/icepath," |
 		sort -u
 }
 

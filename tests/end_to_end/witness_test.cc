@@ -162,8 +162,8 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	Running witness(with_tracefs("env BPFTRACE_MAP_KEYS_MAX=65536 bpftrace -f json -o witness.json " ICEPATH_SOURCE
-								 "/tools/witness.bt"),
+	Running witness(with_tracefs("env BPFTRACE_MAP_KEYS_MAX=65536 bpftrace -f json -o witness.json '" ICEPATH_SOURCE
+								 "/tools/witness.bt'"),
 					folder.path());
 	const auto testimony_file = folder.path() / "witness.json";
 	const auto says = [&](const char *what) { return text_of(testimony_file).find(what) != std::string::npos; };

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The rules of the house that a program can check: check.sh RULE SOURCE BUILD. Prints each violation; 0 if there is
-# none.
+# The rules of the house that a program can check: check.sh RULE SOURCE BUILD [ICEPATH]. Prints each violation; 0 if
+# there is none. ICEPATH is the build's program unless it is given.
 set -eu
-rule=$1 source=$2 build=$3
+rule=$1 source=$2 build=$3 icepath=${4:-$3/bin/icepath}
 cd "$source"
 
 # Tracked files and new ones; without git (an unpacked archive), everything that isn't made by a build or a run.
@@ -108,11 +108,20 @@ figures() {
 	python3 -B tools/figures_in_docs.py --check
 }
 
+# A program in Python that imports a file of the tree leaves no __pycache__ beside it, which would be root's after sudo.
+bytecode() {
+	modules=$(files | sed -n -E 's,^(tools|tests)/(.*/)?([a-z_]+)\.py$,\3,p; s,^tools/([a-z_]+)/.*,\1,p' | sort -u |
+		paste -s -d '|')
+	files | grep -E '^(tools|tests)/.*\.py$' | xargs grep -l '^if __name__ == ' |
+		xargs grep -l -E "^(import|from) ($modules)( |\.|\$)" | xargs grep -L '^sys\.dont_write_bytecode = True' |
+		sed 's/$/: set sys.dont_write_bytecode before it imports a file of the tree/' || true
+}
+
 # Whatever --help lists is explained, and what is explained exists.
 options() {
-	[ -x "$build/bin/icepath" ] || { echo "skipped: $build/bin/icepath isn't built"; exit 77; }
-	for command in "" $("$build/bin/icepath" --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\{2,\}\) .*/\1/p'); do
-		"$build/bin/icepath" $command --help | grep -o -E -e '--[a-z][a-z-]+'
+	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
+	for command in "" $("$icepath" --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\{2,\}\) .*/\1/p'); do
+		"$icepath" $command --help | grep -o -E -e '--[a-z][a-z-]+'
 		[ -z "$command" ] || grep -q "^## .*icepath $command" docs/usage.md ||
 			echo "icepath $command: no chapter in docs/usage.md" >&2
 	done 2>"$build/options.chapters" | sort -u >"$build/options.expected"
@@ -139,12 +148,13 @@ layout() {
 
 # Each target stands in the page of its kind.
 targets() {
-	[ -x "$build/bin/icepath" ] || { echo "skipped: $build/bin/icepath isn't built"; exit 77; }
-	"$build/bin/icepath" list --json | sed -n '/"not_built"/q; s/^ *"name": "\([^"]*\)",$/\1/p' |
-		while read -r target; do
-			cat docs/transports.md docs/middleware.md | grep -q "^|.*\`$target\`.*|.*|" ||
-				echo "$target: neither docs/transports.md nor docs/middleware.md lists it"
-		done
+	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
+	"$icepath" list --json | sed -n '/"not_built"/q; s/^ *"name": "\([^"]*\)",$/\1/p' >"$build/targets.found"
+	[ -s "$build/targets.found" ] || echo "icepath list names no target"
+	while read -r target; do
+		cat docs/transports.md docs/middleware.md | grep -q "^|.*\`$target\`.*|.*|" ||
+			echo "$target: neither docs/transports.md nor docs/middleware.md lists it"
+	done <"$build/targets.found"
 }
 
 # What the README shows as a report is one, word by word: the lines of results/report.txt in their order.
@@ -187,8 +197,8 @@ names_from_outside() {
 }
 
 case $rule in
-spdx | names | sizes | columns | includes | packages | exit_codes | options | layout | targets | sample | figures) ;;
-output | names_from_outside) ;;
+spdx | bytecode | names | sizes | columns | includes | packages | exit_codes | options | layout | targets) ;;
+sample | figures | output | names_from_outside) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

@@ -14,7 +14,6 @@ find_program() { PATH=$PATH:$fetched/unpacked/bin:$fetched/unpacked/usr/bin comm
 
 mkdir -p "$root"/{bin,proc,sys,dev,tmp,mnt,etc,run,"$build/bin","$build/lib/icepath/selftest","$source"}
 chmod 755 "$root" # for who isn't root
-chmod 1777 "$root/tmp"
 cp "$(find_program busybox)" "$root/bin/busybox"
 cp "$(find_program sleep)" "$root/bin" # that gets rights in tests: busybox would give them up
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
@@ -23,7 +22,7 @@ cp "$source/tests/vm/init" "$root/init"
 cp "$source/tests/vm/inside.sh" "$root/inside.sh"
 cp -r "$fetched/unpacked/etc/apparmor.d" "$root/etc"
 cp "$(PATH=$fetched/unpacked/sbin command -v apparmor_parser)" "$root/bin"
-sed "s,^@{icepath} = .*,@{icepath} = $build," "$source/contrib/apparmor.d/usr.bin.icepath" \
+sed "s,^@{icepath} = .*,@{icepath} = \"$build\"," "$source/contrib/apparmor.d/usr.bin.icepath" \
 	>"$root/etc/apparmor.d/usr.bin.icepath"
 cp -r --parents "$source/tools" "$root"
 printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
@@ -58,6 +57,9 @@ for name in vsock vmw_vsock_virtio_transport_common vsock_loopback veth sch_tbf 
 	done
 done
 
-# Not compressed: unpacking would take the emulated CPU longer than copying.
-(cd "$root" && find . -print0 | "$(find_program cpio)" --null --quiet -o -H newc) >"$file.new"
+# Not compressed: unpacking would take the emulated CPU longer than copying. All of it is root's alone inside, whoever
+# built it with whatever umask.
+chmod -R go=rX "$root"
+chmod 1777 "$root/tmp"
+(cd "$root" && find . -print0 | "$(find_program cpio)" --null --quiet -o -H newc --owner=+0:+0) >"$file.new"
 mv "$file.new" "$file"
