@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A front for CMake. V=1 shows every command; BUILD=folder builds elsewhere.
+# A front for CMake. V=1 shows every command. BUILD=folder builds elsewhere, then nothing is written into the source:
+# results of `make run` and `make bench` are in BUILD/results.
 #
 #   make             build, but no test               make test         build and run every test
 #   make run         measure with the default plan    make bench        compare with others' tools
@@ -19,6 +20,7 @@
 #
 #   make vmtest         every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make test-bare-root make run and make test in a Debian 12 that has nothing else, below build-bare-root
+#   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
 
 BUILD ?= build
@@ -53,6 +55,14 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DICEPATH_WERROR=$(WERROR) \
 CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILER=clang-19 \
 	-DCMAKE_CXX_COMPILER=clang++-19)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
+# Where programs that measure are started, since they write into results/ there, and the programs' folder from there.
+ifeq ($(BUILD),build)
+MEASURE_IN := .
+PROGRAMS := build/bin
+else
+MEASURE_IN := $(BUILD)
+PROGRAMS := bin
+endif
 
 .PHONY: all deps middleware-deps test-deps run test test-unit test-machine test-vm test-all vmtest bench install
 .PHONY: check sanitize sanitize-recent race fuzz fuzz-corpus format check-format tidy tidy-recent clean
@@ -92,7 +102,7 @@ test-deps:
 
 run: deps
 	$(Q)$(MAKE) all
-	$(Q)$(SUDO) $(BUILD)/bin/icepath run $(ARGS)
+	$(Q)cd $(MEASURE_IN) && $(SUDO) $(PROGRAMS)/icepath run $(ARGS)
 
 test: test-deps
 	$(Q)$(MAKE) configure all-with-tests
@@ -119,15 +129,21 @@ vmtest: test-deps
 	$(Q)$(MAKE) configure all-with-tests
 	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
 
+# bench-NAME with its options, and the file for its figures.
+define benchmark
+$(Q)cd $(MEASURE_IN) && $(SUDO) $(PROGRAMS)/as_installed $(PROGRAMS)/bench-$(1) --json results/$(2).json $(ARGS)
+endef
+
 # What the capture costs, beside bpftrace, perf and trace-cmd; how fast the transports are, beside sockperf, fio and
 # bare ping-pongs; how fast middleware is, beside ddsperf. ARGS goes to all: --rounds N, or --short to see whether all
 # of it runs.
 bench: test-deps
 	$(Q)$(MAKE) configure all-with-tests
-	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
-	$(Q)$(SUDO) $(BUILD)/bin/bench-transports --json results/transports.json $(ARGS)
-	$(Q)$(SUDO) $(BUILD)/bin/bench-middleware --json results/middleware-bench.json $(ARGS)
-	$(Q)echo "the figures are in results/bench.json, results/transports.json and results/middleware-bench.json"
+	$(Q)mkdir -p $(MEASURE_IN)/results
+	$(call benchmark,capture-cost --scripts "$(CURDIR)/tools",bench)
+	$(call benchmark,transports,transports)
+	$(call benchmark,middleware,middleware-bench)
+	$(Q)echo "the figures are in bench.json, transports.json and middleware-bench.json in $(MEASURE_IN)/results"
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
@@ -136,15 +152,15 @@ install: all
 export ASAN_OPTIONS ?= external_symbolizer_path=$(shell command -v addr2line)
 export TSAN_OPTIONS ?= $(ASAN_OPTIONS)
 
-# build-memory or build-thread, and what is to be built there.
+# build-memory or build-thread, beside BUILD, and what is to be built there.
 define sanitized
-$(Q)$(MAKE) configure BUILD=build-$(1) SANITIZE=$(1)
-$(Q)ninja -C build-$(1) -j $(JOBS) $(NINJA_FLAGS) $(2)
+$(Q)$(MAKE) configure BUILD=$(BUILD)-$(1) SANITIZE=$(1)
+$(Q)ninja -C $(BUILD)-$(1) -j $(JOBS) $(NINJA_FLAGS) $(2)
 endef
 
 sanitize: develop-deps
 	$(call sanitized,memory,tests)
-	$(Q)tests/run.py build-memory --label-exclude program
+	$(Q)tests/run.py $(BUILD)-memory --label-exclude program
 
 # What the gates before it built in $(BUILD) says which these are.
 SANITIZE_SECONDS ?= 120
@@ -154,20 +170,22 @@ sanitize-recent: develop-deps all-with-tests
 
 race: develop-deps
 	$(call sanitized,thread,tests)
-	$(Q)tests/run.py build-thread --label-exclude program
+	$(Q)tests/run.py $(BUILD)-thread --label-exclude program
 
 FUZZ_SECONDS ?= 60
 fuzz: develop-deps
 	$(call sanitized,memory,fuzzers)
-	$(Q)tests/fuzz/run.sh build-memory $(FUZZ_SECONDS)
+	$(Q)tests/fuzz/run.sh $(BUILD)-memory $(FUZZ_SECONDS)
 
 # Of the tree: what tests/fuzz/corpus.cc makes.
 fuzz-corpus: all-with-tests
 	$(Q)$(BUILD)/bin/fuzz_corpus tests/fuzz/corpus
 
-.PHONY: test-bare-root
+.PHONY: test-bare-root test-homes
 test-bare-root: develop-deps
-	$(Q)$(SUDO) .ci/bare-root build-bare-root
+	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root
+test-homes: develop-deps
+	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root .ci/in-a-home each sh -c 'make run && make test'
 
 .PHONY: develop-deps
 develop-deps:
@@ -192,4 +210,4 @@ test-all:
 	$(Q).ci/run all
 
 clean:
-	$(Q)rm -rf $(BUILD) build-memory build-thread
+	$(Q)rm -rf $(BUILD) $(BUILD)-memory $(BUILD)-thread
