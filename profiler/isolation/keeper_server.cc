@@ -243,17 +243,21 @@ void serve(Server &server, int socket, const Fd &icepath, const Fd &wish)
 		if (!std::ranges::all_of(fds, is_pidfd)) // icepath sends none
 			return;
 		std::vector<KeeperReply> replies;
+		bool ends = false;
 		try {
 			replies = server.answer(request, fds);
 		} catch (const std::exception &error) {
 			const Failure failure = failure_of(error);
 			replies = {text_reply(failure.what())};
 			replies[0].exit_code = static_cast<int32_t>(failure.code());
+			ends = dynamic_cast<const privilege::RightsKept *>(&error) != nullptr;
 		}
 		replies[0].follow = static_cast<uint32_t>(replies.size() - 1);
 		for (const KeeperReply &reply : replies)
 			if (!channel::send(socket, &reply, sizeof(reply)))
 				return;
+		if (ends)
+			return;
 	}
 }
 

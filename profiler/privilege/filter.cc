@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "profiler/failure.h"
+#include "profiler/privilege/rights.h"
 
 namespace icepath::privilege {
 namespace {
@@ -71,9 +71,8 @@ void Filter::load() { check(seccomp_load(filter_)); }
 void Filter::check(int result) const
 {
 	if (result < 0)
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("the kernel refuses the seccomp filter of {}, which doesn't run without it: {}",
-								  whose_, std::strerror(-result)));
+		throw RightsKept(fmt::format("the kernel refuses the seccomp filter of {}, which doesn't run without it: {}",
+									 whose_, std::strerror(-result)));
 }
 
 } // namespace icepath::privilege

@@ -11,7 +11,7 @@ namespace icepath::privilege {
 class Filter {
 public:
 	// Allows what all of them need: their socket, reading files, memory, time, exit. `whose`: the process, for
-	// sentences. Each function throws Failure(MachineCannot) if the kernel refuses.
+	// sentences. Each function throws RightsKept (rights.h) if the kernel refuses.
 	explicit Filter(std::string whose);
 	~Filter();
 	Filter(const Filter &) = delete;

@@ -10,7 +10,7 @@ struct Attaching {
 // For a process that has loaded its BPF programs, under no_new_privs: from now on it attaches and detaches them,
 // answers requests, and reads what its user may read. Any other system call fails with EPERM: no execution of programs,
 // no further BPF program, no memory both writable and executable, no signal, no connection (seccomp(2)). Throws
-// Failure(MachineCannot) if the kernel refuses the filter.
+// RightsKept (rights.h) if the kernel refuses the filter.
 void allow_capturing_calls_only(const Attaching &attaching);
 
 } // namespace icepath::privilege

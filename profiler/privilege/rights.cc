@@ -32,8 +32,7 @@ namespace {
 void must(bool done, const char *what)
 {
 	if (!done)
-		throw Failure(
-			ExitCode::MachineCannot,
+		throw RightsKept(
 			fmt::format("a root process of icepath can't give up rights that it doesn't need ({}: {}), so it ends",
 						what, std::strerror(errno)));
 }

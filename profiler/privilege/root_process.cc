@@ -104,7 +104,11 @@ void RootProcess::start(const std::function<void(int socket, pid_t icepath)> &in
 	if (pid_ < 0)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot fork {}: {}", name_, std::strerror(errno)));
 	if (pid_ == 0) {
-		in_child(theirs.get(), icepath);
+		try {
+			in_child(theirs.get(), icepath);
+		} catch (...) {
+			// Not rethrown: this copy of icepath would go on with icepath's work, and with root's rights.
+		}
 		_exit(1);
 	}
 	theirs.reset();

@@ -288,14 +288,19 @@ void serve(int socket, pid_t icepath, uid_t user, HelperRights rights)
 			return;
 		}
 		HelperReply reply{};
+		bool ends = false;
 		try {
 			reply = server.answer(request, fds, to_send);
 		} catch (const std::exception &error) {
 			const Failure failure = failure_of(error);
 			reply.exit_code = static_cast<int32_t>(failure.code());
 			channel::put(reply.message, failure.what());
+			to_send.clear();
+			ends = dynamic_cast<const RightsKept *>(&error) != nullptr;
 		}
-		if (!channel::send(socket, &reply, sizeof(reply), to_send))
+		if (ends)
+			server.detach();
+		if (!channel::send(socket, &reply, sizeof(reply), to_send) || ends)
 			return;
 	}
 }

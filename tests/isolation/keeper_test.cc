@@ -23,6 +23,7 @@
 #include "cpuset/topology.h"
 #include "profiler/isolation/journalled_changes.h"
 #include "tests/isolation/raw_keeper.h"
+#include "tests/privilege/no_filters.h"
 #include "tests/privilege/random_request.h"
 #include "tests/privilege/taken_over.h"
 
@@ -252,6 +253,23 @@ TEST_F(KeeperTest, IsOneAtATime)
 	}
 	EXPECT_EQ(second.put_back(), std::vector<std::string>());
 	EXPECT_NE(knobs_of_this_machine(), before) << "the first one's stay";
+}
+
+TEST_F(KeeperTest, ThatCannotGiveUpItsRightsPutsBackAndEnds)
+{
+	const pid_t child = fork();
+	if (child == 0) {
+		if (!privilege::let_no_filter_be_set())
+			_exit(1);
+		RawKeeper keeper;
+		const auto isolated = keeper.ask(request_of(Kind::Isolate, {cpu}));
+		if (isolated.empty() || isolated[0].exit_code == 0)
+			_exit(2);
+		_exit(keeper.has_ended() ? 0 : 3);
+	}
+	int status = 0;
+	waitpid(child, &status, 0);
+	EXPECT_EQ(status, 0) << WEXITSTATUS(status) << " (3: it didn't end)";
 }
 
 TEST_F(KeeperTest, LeavesACpuToTheRestOfTheMachine)

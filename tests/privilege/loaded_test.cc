@@ -22,6 +22,7 @@
 
 #include "ebpf/records.h"
 #include "ebpf/user_stack.h"
+#include "tests/privilege/no_filters.h"
 #include "tests/privilege/raw_helper.h"
 
 namespace icepath::privilege {
@@ -277,6 +278,26 @@ TEST_F(LoadedHelper, CopiesNoStackOfWhatHasMoreRightsThanItsUser)
 		EXPECT_GT(samples, 0u);
 		EXPECT_EQ(copies > 0, may) << copies << " of " << samples;
 	}
+}
+
+// A parent's filter may refuse the helper's own. A helper that kept all that loading takes would serve requests with it.
+TEST_F(LoadedHelper, EndsIfItCannotGiveUpWhatLoadingTakes)
+{
+	const pid_t child = fork();
+	if (child == 0) {
+		if (!let_no_filter_be_set())
+			_exit(1);
+		RawHelper unfiltered;
+		const auto loaded = unfiltered.ask(load_of(0));
+		if (!loaded || loaded->exit_code == 0 || sentence(*loaded).find("doesn't run without it") == std::string::npos)
+			_exit(2);
+		if (!unfiltered.received.empty())
+			_exit(3);
+		_exit(unfiltered.ask(request_of(HelperRequestKind::Attach)) ? 4 : 0);
+	}
+	int status = 0;
+	waitpid(child, &status, 0);
+	EXPECT_EQ(status, 0) << WEXITSTATUS(status) << " (4: it served a request)";
 }
 
 TEST_F(LoadedHelper, LoadsOnce)

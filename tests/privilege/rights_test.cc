@@ -9,7 +9,6 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -27,6 +26,7 @@
 #include "profiler/failure.h"
 #include "profiler/privilege/helper_filter.h"
 #include "profiler/privilege/root_process.h"
+#include "tests/privilege/no_filters.h"
 #include "tests/privilege/raw_helper.h"
 
 namespace icepath::privilege {
@@ -249,20 +249,38 @@ TEST(HelperFilter, LeavesTimersToAHelperThatSamples)
 TEST(HelperFilter, ThatTheKernelRefusesIsAFailure)
 {
 	EXPECT_EQ(in_a_child([] {
-				  scmp_filter_ctx no_more = seccomp_init(SCMP_ACT_ALLOW);
-				  seccomp_rule_add(no_more, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(seccomp), 0);
-				  seccomp_rule_add(no_more, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
-								   SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP));
-				  if (seccomp_load(no_more))
+				  if (!let_no_filter_be_set())
 					  return 1;
 				  try {
 					  allow_capturing_calls_only({false, false});
-				  } catch (const Failure &) {
+				  } catch (const RightsKept &) {
 					  return 0;
 				  }
 				  return 2;
 			  }),
 			  0);
+}
+
+// It is a copy of icepath: whatever it throws, it mustn't go on with icepath's work.
+TEST(HelperRights, AProcessThatCannotGiveThemUpDoesNothingElse)
+{
+	int ends[2];
+	ASSERT_EQ(pipe(ends), 0);
+	const pid_t self = getpid();
+	try {
+		const RootProcess process("icepath-test", Identity(), std::nullopt,
+								  [](int, pid_t) { throw RightsKept("as if the kernel had refused"); });
+	} catch (const RightsKept &) {
+		EXPECT_EQ(getpid(), self); // the process's
+	}
+	if (getpid() != self) {
+		(void)!write(ends[1], "x", 1);
+		_exit(0);
+	}
+	close(ends[1]);
+	char byte = 0;
+	EXPECT_EQ(read(ends[0], &byte, 1), 0) << "a copy of this test went on";
+	close(ends[0]);
 }
 
 // Even if another process has obtained icepath's end of the socket.
