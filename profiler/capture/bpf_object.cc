@@ -5,10 +5,9 @@
 #include <bpf/btf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-
-#include "profiler/failure.h"
 
 namespace icepath::capture {
 namespace {
@@ -45,6 +44,42 @@ void give_up_on_modules(const capture_bpf *bpf)
 		(void)bpf_program__set_attach_target(bpf->progs.on_sample, 0, "icepath_no_function");
 }
 
+// Whether the log ends with why the program was refused. After other errors, such as ENOMEM, it ends anywhere.
+bool is_verdict(int error)
+{
+	constexpr int kNotSupported = 524; // ENOTSUPP, which user space has no name for
+	for (const int verdict : {EACCES, EINVAL, EPERM, E2BIG, EOPNOTSUPP, kNotSupported})
+		if (error == verdict)
+			return true;
+	return false;
+}
+
+bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+// The kernel's place in memory is random from the 21st bit on, which five hexadecimal digits don't reach. Of letters
+// alone, up to eight are taken for a word, such as "added".
+bool is_long_number(std::string_view digits)
+{
+	constexpr size_t kMostDigits = 5, kLongestWord = 8;
+	const bool is_word = std::ranges::none_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+	return digits.size() > (is_word ? kLongestWord : kMostDigits);
+}
+
+std::string without_long_numbers(std::string_view text)
+{
+	std::string result;
+	while (!text.empty()) {
+		const auto end = std::ranges::find_if_not(text, is_hex_digit);
+		const std::string_view digits = text.substr(0, static_cast<size_t>(end - text.begin()));
+		if (digits.empty())
+			result += text.front();
+		else
+			result += is_long_number(digits) ? "..." : digits;
+		text.remove_prefix(std::max<size_t>(digits.size(), 1));
+	}
+	return result;
+}
+
 } // namespace
 
 BpfObject open_bpf_object(const std::vector<Candidate> &wanted)
@@ -63,6 +98,27 @@ BpfObject open_bpf_object(const std::vector<Candidate> &wanted)
 	return bpf;
 }
 
+LoadInterrupted::LoadInterrupted()
+	: Failure(ExitCode::MachineCannot, "BPF programs can't be loaded while this process gets signals again and again: "
+									   "stop what sends them, and start anew")
+{}
+
+BpfObject load_despite_signals(const std::function<BpfObject()> &open)
+{
+	for (int loads = 0; loads < kMostLoads; loads++) {
+		BpfObject bpf = open();
+		const int error = capture_bpf__load(bpf.get());
+		if (!error)
+			return bpf;
+		if (error == -EAGAIN)
+			continue;
+		bpf.reset();
+		errno = -error;
+		return nullptr;
+	}
+	throw LoadInterrupted();
+}
+
 std::string verdict_of(std::string_view verifier_log)
 {
 	constexpr size_t kMostLines = 2, kMostBytes = 240;
@@ -75,7 +131,7 @@ std::string verdict_of(std::string_view verifier_log)
 		if (line.empty() || line.starts_with("processed ") || line.starts_with("verification time") ||
 			line.starts_with("stack depth"))
 			continue;
-		verdict = std::string(line) + (verdict.empty() ? "" : "; ") + verdict;
+		verdict = without_long_numbers(line) + (verdict.empty() ? "" : "; ") + verdict;
 		lines++;
 	}
 	return verdict.substr(0, kMostBytes);
@@ -94,7 +150,9 @@ std::string why_not_loaded(capture_bpf *bpf, const Candidate &only)
 	bpf_program__set_log_buf(program_of(bpf, only), nullptr, 0);
 	if (!error)
 		return {};
-	const std::string verdict = verdict_of(log.get());
+	if (error == -EAGAIN)
+		throw LoadInterrupted();
+	const std::string verdict = is_verdict(-error) ? verdict_of(log.get()) : "";
 	return fmt::format("loading: {}{}", std::strerror(-error),
 					   verdict.empty() ? "" : fmt::format(" (verifier: {})", verdict));
 }

@@ -65,6 +65,8 @@ Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, s
 		load(cpus, records_per_slot, sampled);
 		// A loaded program may still be refused at attaching, and a run must know its probes before it begins.
 		doubted = refused_when_attached();
+	} catch (const LoadInterrupted &) {
+		throw;
 	} catch (const Failure &) {
 		doubted = ~ProbeSet{0};
 	}
@@ -87,7 +89,7 @@ void Capture::try_again(ProbeSet probes, std::optional<Tier> forced)
 	throw_if_not_traced(selection_);
 }
 
-void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Owner> sampled)
+BpfObject Capture::opened(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Owner> sampled)
 {
 	std::vector<Candidate> programs;
 	available_ = 0;
@@ -133,12 +135,19 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	const CallKinds kinds = call_kinds();
 	static_assert(sizeof(capture_bpf::rodata->call_kinds) == sizeof(kinds));
 	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
-	if (const int error = capture_bpf__load(bpf.get()))
+	return bpf;
+}
+
+void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Owner> sampled)
+{
+	BpfObject bpf = load_despite_signals([&] { return opened(cpus, records_per_slot, sampled); });
+	if (!bpf)
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("cannot load the BPF programs{} ({}): {}", sampled ? " of a run with --stacks" : "",
-								  std::strerror(-error),
-								  error == -EMFILE ? "raise the limit of open files (ulimit -Hn)"
-												   : "run as root on a kernel with BTF; `icepath doctor` tries each"));
+								  std::strerror(errno),
+								  errno == EMFILE   ? "raise the limit of open files (ulimit -Hn)"
+								  : errno == EAGAIN ? "signals to the root helper interrupted it"
+													: "run as root on a kernel with BTF; `icepath doctor` tries each"));
 	slots_ = static_cast<uint8_t *>(mapped(bpf->maps.slots, size_t{slot_bytes_} * slot_count_));
 	try {
 		fills_ = static_cast<icepath_fill *>(mapped(bpf->maps.fills, sizeof(icepath_fill) * slot_count_));

@@ -20,6 +20,8 @@ struct bpf_link;
 
 namespace icepath::capture {
 
+struct CloseBpfObject; // bpf_object.h
+
 struct Owner {
 	uint32_t user, group;
 };
@@ -28,7 +30,7 @@ class Capture {
 public:
 	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
-	// doesn't work. `sampled`: it can also sample what workers run on `cpus`, with the stacks of what that user may
+	// doesn't work, or LoadInterrupted (bpf_object.h). `sampled`: it can also sample what workers run on `cpus`, with the stacks of what that user may
 	// trace; throws Failure(MachineCannot) if it can't.
 	// `owner`: a marked task is watched only while it has no more rights than ordinary processes of that user and
 	// group.
@@ -78,6 +80,8 @@ public:
 private:
 	// The public constructor delegates to this one, so the destructor runs if it throws.
 	Capture(Selection selection, std::optional<Owner> owner) : selection_(std::move(selection)), owner_(owner) {}
+	std::unique_ptr<capture_bpf, CloseBpfObject> opened(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
+														std::optional<Owner> sampled);
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Owner> sampled);
 	void prepare_samples(const std::vector<uint32_t> &cpus);
 	void unload();

@@ -55,10 +55,16 @@ std::string try_candidate(const Candidate &candidate)
 {
 	if (std::string reason = why_no(candidate.tier); !reason.empty())
 		return reason;
-	const BpfObject bpf = open_bpf_object({candidate});
-	if (const std::string refusal = why_not_loaded(bpf.get(), candidate); !refusal.empty())
-		return refusal;
-	return try_attach(bpf.get(), candidate);
+	for (int loads = 1;; loads++) {
+		const BpfObject bpf = open_bpf_object({candidate});
+		try {
+			const std::string refusal = why_not_loaded(bpf.get(), candidate);
+			return refusal.empty() ? try_attach(bpf.get(), candidate) : refusal;
+		} catch (const LoadInterrupted &) {
+			if (loads == kMostLoads)
+				throw;
+		}
+	}
 }
 
 std::string about(const Candidate &candidate, const std::string &reason)
@@ -112,8 +118,8 @@ Reasons try_tier(Tier tier)
 		else
 			reasons[candidate.program] = about(candidate, kMissing);
 	}
-	const BpfObject bpf = open_bpf_object(there);
-	const bool loads = why_no(tier).empty() && capture_bpf__load(bpf.get()) == 0;
+	const BpfObject bpf = why_no(tier).empty() ? load_despite_signals([&] { return open_bpf_object(there); }) : nullptr;
+	const bool loads = bpf != nullptr;
 	// A kernel that refuses one function of a tier refuses all of them. But a function may also be inlined, so a few
 	// are tried.
 	const size_t tries = loads ? there.size() : std::min<size_t>(3, there.size());

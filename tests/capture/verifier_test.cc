@@ -3,12 +3,17 @@
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "profiler/capture/bpf_object.h"
+#include "profiler/capture/capture.h"
+#include "profiler/capture/selection.h"
 
 namespace icepath::capture {
 namespace {
@@ -23,6 +28,69 @@ TEST(Verifier, SaysInItsLastLinesWhatIsWrong)
 	EXPECT_EQ(verdict_of(""), "");
 	EXPECT_EQ(verdict_of("\n\nprocessed 0 insns\n"), "");
 	EXPECT_EQ(verdict_of(std::string(5000, 'x')).size(), 240u);
+}
+
+TEST(Verifier, OfItsNumbersOnlyThoseTooShortForAnAddressAreSaid)
+{
+	EXPECT_EQ(verdict_of("; if (!capturing) @ scheduling.bpf.h:87\n0: (18) r2 = 0xffffc9000139a000\n"),
+			  "; if (!capturing) @ scheduling.bpf.h:87; 0: (18) r2 = 0x...");
+	EXPECT_EQ(verdict_of("R1=map_value(off=0,ks=4,vs=64) R2_w=-131391635394560 FFFFFFFFabcdefab"),
+			  "R1=map_value(off=0,ks=4,vs=64) R2_w=-... ...");
+	EXPECT_EQ(verdict_of("R1=ctx() R2=81000000 R3=0x8100000 R4=99999 added facade"),
+			  "R1=ctx() R2=... R3=0x... R4=99999 added facade");
+}
+
+// As often as a hostile user can, so that the kernel verifies no program to its end.
+class ManySignals {
+public:
+	ManySignals()
+	{
+		struct sigaction ignores{};
+		ignores.sa_handler = [](int) {};
+		ignores.sa_flags = SA_RESTART;
+		sigaction(SIGALRM, &ignores, &before_);
+		set({{0, kEveryUs}, {0, kEveryUs}});
+	}
+	~ManySignals()
+	{
+		set({});
+		sigaction(SIGALRM, &before_, nullptr);
+	}
+	ManySignals(const ManySignals &) = delete;
+	ManySignals &operator=(const ManySignals &) = delete;
+
+private:
+	static constexpr suseconds_t kEveryUs = 50;
+	static void set(const itimerval &times) { setitimer(ITIMER_REAL, &times, nullptr); }
+	struct sigaction before_{};
+};
+
+TEST(Verifier, WhenSignalsInterruptItGivesNoVerdict)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root to load BPF programs";
+	const Candidate candidate = kProbes[number_of("sched_switch")].candidates[0];
+	const BpfObject bpf = open_bpf_object({candidate});
+	const ManySignals signals;
+	EXPECT_THROW(why_not_loaded(bpf.get(), candidate), LoadInterrupted);
+	EXPECT_THROW(try_probe(number_of("sched_switch")), LoadInterrupted);
+	EXPECT_THROW(Capture({0}, 64), LoadInterrupted);
+}
+
+TEST(Verifier, ASignalCostsNoProbe)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root to load BPF programs";
+	const Candidate candidate = kProbes[number_of("sched_switch")].candidates[0];
+	std::optional<ManySignals> signals(std::in_place);
+	int opened = 0;
+	const BpfObject bpf = load_despite_signals([&] {
+		if (++opened == 2)
+			signals.reset();
+		return open_bpf_object({candidate});
+	});
+	EXPECT_TRUE(bpf);
+	EXPECT_EQ(opened, 2);
 }
 
 TEST(Verifier, ItsWordsAreInTheReason)

@@ -106,6 +106,14 @@ HelperRequest load_with_samples(uint32_t cpu)
 	return request;
 }
 
+HelperRequest claim_of(uint32_t cpu)
+{
+	HelperRequest request = request_of(HelperRequestKind::Claim);
+	request.cpu_count = 1;
+	request.cpus[0] = cpu;
+	return request;
+}
+
 std::string sentence(const HelperReply &reply)
 {
 	return {reply.message.data(), strnlen(reply.message.data(), reply.message.size())};

@@ -48,6 +48,7 @@ private:
 HelperRequest request_of(HelperRequestKind kind);
 HelperRequest load_of(uint32_t cpu); // 64 records per slot
 HelperRequest load_with_samples(uint32_t cpu);
+HelperRequest claim_of(uint32_t cpu); // which a member's load of that CPU needs
 std::string sentence(const HelperReply &reply);
 
 // A child that waits to be ended. The destructor kills and reaps it.
