@@ -19,7 +19,7 @@ void describe(const std::string &path, const std::string &group)
 		"sudo icepath setup --caps --group {0} makes it root:{0} 0750, cap_perfmon,cap_bpf=p: then members of {0} run\n"
 		"`icepath run` without sudo, with tracepoints and fentry, and without --isolate full, --tune and --sched "
 		"fifo.\n"
-		"They learn which tasks of other users ran on the CPUs that they measure on, and can slow those CPUs down.\n"
+		"They learn which tasks of other users ran on the CPUs that they measure on, and can slow the machine down.\n"
 		"sudo icepath setup --caps --undo makes it what it was before.\n",
 		group));
 	try {

@@ -81,12 +81,27 @@ Tried none_tried(const std::string &refused)
 	return tried;
 }
 
+// A helper loads only for CPUs that it has claimed. Throws Failure if there is no CPU that no run has.
+uint32_t claim_any(privilege::Helper &helper)
+{
+	const cpuset::CpuList online = cpuset::read_machine(cpuset::read_permission()).online();
+	for (const uint32_t cpu : online)
+		try {
+			(void)helper.claim({cpu});
+			return cpu;
+		} catch (const Failure &) {
+			if (cpu == online.back())
+				throw;
+		}
+	return 0;
+}
+
 Tried tried_by_helper(const privilege::Identity &user, std::optional<capture::Tier> tier)
 {
 	constexpr uint32_t kFewRecords = 64;
 	try {
 		privilege::Helper helper(user);
-		return {helper.load({0}, kFewRecords, tier).selection, ""};
+		return {helper.load({claim_any(helper)}, kFewRecords, tier).selection, ""};
 	} catch (const Failure &failure) {
 		return none_tried(failure.what());
 	}

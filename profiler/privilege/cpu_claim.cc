@@ -17,6 +17,7 @@
 #include <string>
 
 #include "claims.skel.h"
+#include "profiler/capture/bpf_object.h"
 
 namespace icepath::privilege {
 namespace {
@@ -40,27 +41,44 @@ bool was_made_before(uint32_t map, uint32_t other)
 // At most 15 characters, for CPUs to 9999 and the kernel's largest process id.
 std::string name_of(uint32_t cpu, pid_t holder) { return fmt::format("ice{}_{}", cpu, holder); }
 
+// The same for users to 4294967295: how many such maps there are is how many claims the user holds.
+std::string name_of_member(uid_t user) { return fmt::format("icu_{}", user); }
+
 // All claims on this machine.
 class Claims {
 public:
+	struct Map {
+		uint32_t id;
+		std::string name;
+	};
 	Claims()
 	{
 		libbpf_set_print(nullptr); // the user gets one sentence
-		bpf_.reset(claims_bpf__open_and_load());
+		for (int loads = 0; loads < capture::kMostLoads && !bpf_ && (loads == 0 || errno == EAGAIN); loads++)
+			bpf_.reset(claims_bpf__open_and_load());
+		if (!bpf_ && errno == EAGAIN)
+			throw capture::LoadInterrupted();
 		if (!bpf_)
 			refuse("loading", errno);
 		link_.reset(bpf_program__attach_iter(bpf_->progs.list_claims, nullptr));
 		if (!link_)
 			refuse("attaching", errno);
 	}
-	std::vector<Claim> read() const
+	std::vector<Map> maps() const
 	{
 		std::istringstream lines(text());
+		std::vector<Map> maps;
+		for (Map map{}; lines >> map.id && std::getline(lines >> std::ws, map.name);)
+			maps.push_back(map);
+		return maps;
+	}
+	std::vector<Claim> read() const
+	{
 		std::vector<Claim> claims;
-		for (std::string line; std::getline(lines, line);) {
-			Claim claim{};
-			if (std::sscanf(line.c_str(), "%u ice%u_%d", &claim.map, &claim.cpu, &claim.holder) == 3 &&
-				line == fmt::format("{} {}", claim.map, name_of(claim.cpu, claim.holder)))
+		for (const auto &[id, name] : maps()) {
+			Claim claim{id, 0, 0};
+			if (std::sscanf(name.c_str(), "ice%u_%d", &claim.cpu, &claim.holder) == 2 &&
+				name == name_of(claim.cpu, claim.holder))
 				claims.push_back(claim);
 		}
 		return claims;
@@ -122,13 +140,37 @@ Failure taken(const Claim &by, bool ended)
 // A killed icepath leaves a helper that ends soon afterwards, and holds its CPUs until then.
 constexpr int kPatienceMs = 5000, kLookEveryMs = 20;
 
-Fd claim_cpu(uint32_t cpu, pid_t holder, const Claims &all)
+Fd make_map(const std::string &name)
 {
 	constexpr uint32_t kValueBytes = 4, kEntries = 1;
-	const std::vector<Claim> before = all.read();
-	Fd map(bpf_map_create(BPF_MAP_TYPE_QUEUE, name_of(cpu, holder).c_str(), 0, kValueBytes, kEntries, nullptr));
+	Fd map(bpf_map_create(BPF_MAP_TYPE_QUEUE, name.c_str(), 0, kValueBytes, kEntries, nullptr));
 	if (!map)
 		refuse("making a map", errno);
+	return map;
+}
+
+// Of two that come at the same time, one may be refused though there is room for it, but never too many are accepted.
+Fd count_member(uid_t user, const Claims &all)
+{
+	const std::string name = name_of_member(user);
+	Fd map = make_map(name);
+	const std::vector<Claims::Map> maps = all.maps();
+	const auto held = static_cast<size_t>(std::ranges::count(maps, name, &Claims::Map::name));
+	if (held == 0)
+		refuse("finding its own map", ENOENT);
+	if (held > CpuClaim::kMostOfMember)
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("user {} has {} runs of icepath already, and each slows the whole machine: wait until "
+						"one of them has ended",
+						user, held - 1));
+	return map;
+}
+
+Fd claim_cpu(uint32_t cpu, pid_t holder, const Claims &all)
+{
+	const std::vector<Claim> before = all.read();
+	Fd map = make_map(name_of(cpu, holder));
 	const uint32_t own = id_of(map);
 	for (int waited_ms = 0;; waited_ms += kLookEveryMs) {
 		const std::vector<Claim> claims = all.read();
@@ -156,11 +198,13 @@ std::optional<Claim> earlier_claim(const std::vector<Claim> &claims, uint32_t cp
 	return earlier == claims.end() ? std::nullopt : std::optional(*earlier);
 }
 
-CpuClaim::CpuClaim(std::vector<uint32_t> cpus, pid_t holder)
+CpuClaim::CpuClaim(std::vector<uint32_t> cpus, pid_t holder, std::optional<uid_t> member)
 {
 	std::ranges::sort(cpus); // so that of two runs that begin at once one gets all of them
 	cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
 	const Claims all;
+	if (member)
+		maps_.push_back(count_member(*member, all));
 	for (const uint32_t cpu : cpus)
 		maps_.push_back(claim_cpu(cpu, holder, all));
 }

@@ -39,7 +39,11 @@ class CpuClaim {
 public:
 	// Other runs report `holder`. Throws Failure(MachineCannot), which names the process that holds one of the CPUs, or
 	// NoClaims. Then nothing is held.
-	CpuClaim(std::vector<uint32_t> cpus, pid_t holder);
+	// `member`: a user who may hold kMostOfMember claims at a time, each of any CPUs. They are counted by maps of the
+	// same kind, whose name says the user, so nobody can hide one. Throws Failure(MachineCannot) beyond that.
+	CpuClaim(std::vector<uint32_t> cpus, pid_t holder, std::optional<uid_t> member = {});
+
+	static constexpr size_t kMostOfMember = 4;
 
 private:
 	std::vector<Fd> maps_;

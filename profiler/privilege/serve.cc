@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper's side: it has some of root's rights, so it checks every request.
+#include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <optional>
 
 #include "cpuset/affinity.h"
+#include "cpuset/cpulist.h"
 #include "cpuset/topology.h"
 #include "profiler/capture/capture.h"
 #include "profiler/failure.h"
@@ -27,8 +29,11 @@ namespace {
 // Most blocks end before the first look, which takes about 100 us of a CPU.
 constexpr int kFirstLookMs = 200, kLookEveryMs = 100;
 
-// Records in each slot. The kernel charges their memory to nobody, so a member gets no more than a run needs.
+// Records in each slot. Their memory lasts until the last descriptor of it is closed, and only since Linux 5.11 it
+// counts to the user's control group, so a member gets no more than a run needs.
 constexpr uint32_t kMostRecords = 1u << 20, kMostRecordsOfMember = 1u << 16;
+// Each sample takes some us of its CPU. A run's are at least 137 us apart (run::sampling_period_ns()).
+constexpr uint64_t kShortestPeriodOfMemberNs = 100'000;
 
 void put_skipped(const std::vector<capture::SkippedPrograms> &skipped, HelperReply &reply)
 {
@@ -108,6 +113,9 @@ public:
 					throw Failure(ExitCode::Internal, "a block names a worker that was never marked");
 				pidfds.push_back(workers_[worker].get());
 			}
+			if (rights_ == HelperRights::OfItsFile && request.sample_period_ns != 0 &&
+				request.sample_period_ns < kShortestPeriodOfMemberNs)
+				throw Failure(ExitCode::Internal, "a block was to be sampled with a period out of range");
 			capture().begin_block(
 				pidfds,
 				{request.families.begin(),
@@ -157,25 +165,44 @@ private:
 		return *capture_;
 	}
 
-	void load(const HelperRequest &request, HelperReply &reply, std::vector<int> &to_send)
+	// Throws unless the request is one of a run: each CPU gets memory, and each helper slows the whole machine.
+	std::vector<uint32_t> checked_cpus(const HelperRequest &request) const
 	{
 		if (capture_ || request.cpu_count > request.cpus.size() || request.records_per_slot == 0 ||
 			request.records_per_slot > (rights_ == HelperRights::OfRoot ? kMostRecords : kMostRecordsOfMember) ||
 			request.forced_tier > std::size(capture::kTierNames))
 			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
+		const std::vector<uint32_t> cpus(request.cpus.begin(), request.cpus.begin() + request.cpu_count);
+		const cpuset::CpuList online = cpuset::read_machine({}).online();
+		for (auto cpu = cpus.begin(); cpu != cpus.end(); ++cpu) {
+			if (!cpuset::contains(online, *cpu) || std::find(cpus.begin(), cpu, *cpu) != cpu)
+				throw Failure(ExitCode::Internal,
+							  fmt::format("the root helper was asked to load for CPU {}, which is offline, or twice "
+										  "for it",
+										  *cpu));
+			if (rights_ == HelperRights::OfItsFile && !cpuset::contains(claimed_, *cpu))
+				throw Failure(
+					ExitCode::Internal,
+					fmt::format("the root helper was asked to load for CPU {}, which it hasn't claimed", *cpu));
+		}
+		// Without a CPU there is no claim, and so no limit.
+		if (rights_ == HelperRights::OfItsFile && cpus.empty())
+			throw Failure(ExitCode::Internal, "the root helper was asked to load for no CPU");
+		return cpus;
+	}
+
+	void load(const HelperRequest &request, HelperReply &reply, std::vector<int> &to_send)
+	{
+		const std::vector<uint32_t> cpus = checked_cpus(request);
 		const capture::Owner user = {user_, group_of_user()};
-		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
-						 request.records_per_slot,
+		capture_.emplace(cpus, request.records_per_slot,
 						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
 											 : std::nullopt,
 						 request.samples != 0 ? std::optional(user) : std::nullopt,
 						 rights_ == HelperRights::OfItsFile ? std::optional(user) : std::nullopt);
 		// The helper wakes between blocks and in long ones, so it moves to other CPUs if there are any.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
-		std::erase_if(others, [&](uint32_t cpu) {
-			return std::find(request.cpus.begin(), request.cpus.begin() + request.cpu_count, cpu) !=
-				   request.cpus.begin() + request.cpu_count;
-		});
+		std::erase_if(others, [&](uint32_t cpu) { return cpuset::contains(cpus, cpu); });
 		if (!others.empty())
 			(void)cpuset::confine_process(others);
 		reply.slot_bytes = capture_->slot_bytes();
@@ -208,7 +235,8 @@ private:
 			throw Failure(ExitCode::Internal,
 						  "the root helper was asked to claim CPUs twice, too late, or impossible ones");
 		try {
-			claim_.emplace(cpus, icepath_);
+			claim_.emplace(cpus, icepath_, rights_ == HelperRights::OfItsFile ? std::optional(user_) : std::nullopt);
+			claimed_ = cpus;
 		} catch (const NoClaims &none) {
 			channel::put(reply.message, none.what());
 		}
@@ -263,6 +291,7 @@ private:
 	const HelperRights rights_;
 	const Fd icepath_pidfd_;
 	std::optional<CpuClaim> claim_;
+	std::vector<uint32_t> claimed_;
 	std::optional<capture::Capture> capture_;
 	std::vector<Fd> workers_;
 	bool looks_ = false; // in this block

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -312,6 +313,12 @@ TEST_F(LoadedHelper, RefusesCpusThatTheCaptureDoesNotKnow)
 {
 	for (const uint32_t cpu : {1024u, UINT32_MAX})
 		expect_refused(load_of(cpu), {}, std::to_string(cpu));
+	HelperRequest twice = load_of(0);
+	twice.cpu_count = 2;
+	expect_refused(twice, {}, "twice for it");
+	HelperRequest offline = load_of(0);
+	offline.cpus[0] = static_cast<uint32_t>(get_nprocs_conf());
+	expect_refused(offline, {}, "offline");
 	load();
 }
 

@@ -23,10 +23,12 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <set>
 
 #include "ebpf/records.h"
 #include "profiler/failure.h"
+#include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/file_capabilities.h"
 #include "tests/privilege/member.h"
 #include "tests/privilege/raw_helper.h"
@@ -63,9 +65,11 @@ protected:
 	void load(Member &member)
 	{
 		expect_served(member);
-		const auto reply = member.ask(load_of(0));
-		ASSERT_TRUE(reply);
-		ASSERT_EQ(reply->exit_code, 0) << sentence(*reply);
+		for (const HelperRequest &request : {claim_of(0), load_of(0)}) {
+			const auto reply = member.ask(request);
+			ASSERT_TRUE(reply);
+			ASSERT_EQ(reply->exit_code, 0) << sentence(*reply);
+		}
 	}
 	void expect_refused(Member &member, HelperRequestKind kind, int fd, const std::string &says)
 	{
@@ -216,6 +220,7 @@ size_t sleeps_seen(const fs::path &helper, const fs::path &program, HelperReques
 							   (void)!read(go[0], &byte, 1);
 							   execl(program.c_str(), "sleep", "0.3", nullptr);
 						   }}});
+	EXPECT_TRUE(member.ask(claim_of(0)));
 	HelperRequest load = load_of(0);
 	load.records_per_slot = 1u << 16;
 	const auto loaded = member.ask(load);
@@ -293,12 +298,9 @@ TEST_F(WithoutRoot, ItMarksOnlySocketsOfItsUser)
 uint32_t unused_cpu() { return CPU_SETSIZE / 2 + static_cast<uint32_t>(getpid()) % (CPU_SETSIZE / 2); }
 
 // Why a helper doesn't claim that CPU; empty: it does.
-template <class AnyHelper> std::string why_not_claimed(AnyHelper &helper)
+template <class AnyHelper> std::string why_not_claimed(AnyHelper &helper, uint32_t cpu = unused_cpu())
 {
-	HelperRequest request = request_of(HelperRequestKind::Claim);
-	request.cpu_count = 1;
-	request.cpus[0] = unused_cpu();
-	const auto reply = helper.ask(request);
+	const auto reply = helper.ask(claim_of(cpu));
 	return reply ? sentence(*reply) : "the helper is gone";
 }
 
@@ -328,6 +330,62 @@ TEST_F(WithoutRoot, CpusOfRootsRunAreRefused)
 	Member member(helper, {});
 	expect_served(member);
 	EXPECT_TRUE(why_not_claimed(member).starts_with(is_measuring(getpid())));
+}
+
+// Each CPU has memory of the kernel's, and each helper's probes slow the whole machine.
+TEST_F(WithoutRoot, AMemberLoadsOnlyForCpusThatItHolds)
+{
+	Member member(helper, {});
+	expect_served(member);
+	const auto refusal = [&](const HelperRequest &request) {
+		const auto reply = member.ask(request);
+		return !reply ? "the helper is gone" : reply->exit_code == 0 ? "done" : sentence(*reply);
+	};
+	EXPECT_NE(refusal(load_of(0)).find("hasn't claimed"), std::string::npos);
+	HelperRequest claim = claim_of(0), load = load_with_samples(0);
+	claim.cpu_count = 2;
+	claim.cpus[1] = unused_cpu();
+	ASSERT_EQ(refusal(claim), "done");
+	load.cpu_count = 2;
+	EXPECT_NE(refusal(load).find("twice"), std::string::npos);
+	load.cpus[1] = unused_cpu();
+	EXPECT_NE(refusal(load).find("offline"), std::string::npos);
+	load.cpu_count = 0;
+	EXPECT_NE(refusal(load).find("no CPU"), std::string::npos);
+	load.cpu_count = 1;
+	ASSERT_EQ(refusal(load), "done");
+	HelperRequest block = request_of(HelperRequestKind::BeginBlock);
+	block.sample_period_ns = 99'999;
+	EXPECT_NE(refusal(block).find("out of range"), std::string::npos);
+	block.sample_period_ns = 100'000;
+	EXPECT_EQ(refusal(block), "done");
+	EXPECT_EQ(refusal(request_of(HelperRequestKind::EndBlock)), "done");
+}
+
+TEST_F(WithoutRoot, AMemberHasAFewHelpersAtATime)
+{
+	std::vector<std::unique_ptr<Member>> members;
+	for (uint32_t i = 0; i < CpuClaim::kMostOfMember; i++) {
+		members.push_back(std::make_unique<Member>(helper, Start{}));
+		EXPECT_EQ(why_not_claimed(*members.back(), unused_cpu() + i), "");
+	}
+	Member more(helper, {}), of_another(helper, {.user = kStranger});
+	RawHelper of_root;
+	expect_served(more);
+	expect_served(of_another);
+	const uint32_t free = unused_cpu() + CpuClaim::kMostOfMember;
+	EXPECT_TRUE(why_not_claimed(more, free).starts_with("user 61001 has 4 runs of icepath already"));
+	EXPECT_EQ(why_not_claimed(of_another, free), "");
+	EXPECT_EQ(why_not_claimed(of_root, free + 1), "");
+	members.clear();
+	std::string why = why_not_claimed(more, free + 2);
+	for (int i = 0; i < 1000 && !why.empty(); i++) { // they end soon
+		usleep(10'000);
+		why = why_not_claimed(more, free + 2);
+	}
+	EXPECT_EQ(why, "");
+}
+
 }
 
 TEST_F(WithoutRoot, AStrangeDescriptorEndsIt)
