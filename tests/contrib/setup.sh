@@ -111,6 +111,14 @@ step "a run after these" $?
 (cd member && SUDO_UID=61001 $icepath "${a_run[@]}" -o as-before >$folder/said 2>&1)
 step "sudo's run" $?
 
+# What a member still holds open of a helper that is replaced.
+exec 9<$helper
+cmake --install "$build" --prefix $folder/usr >$folder/said
+python3 -c 'import os, sys; sys.exit("security.capability" in os.listxattr(9))'
+step "an upgrade takes the old helper's capabilities" $?
+exec 9<&-
+says 0 'root:icepath 0750, cap_perfmon,cap_bpf=p' root $icepath setup --caps
+
 says 0 'root:root 0755, no capabilities' root $icepath setup --caps --undo
 is 'root:root 755'
 says 0 'had been given nothing' root $icepath setup --caps --undo

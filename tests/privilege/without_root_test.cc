@@ -386,6 +386,38 @@ TEST_F(WithoutRoot, AMemberHasAFewHelpersAtATime)
 	EXPECT_EQ(why, "");
 }
 
+// A package that replaces the helper's file leaves the old one to who holds it open.
+TEST_F(WithoutRoot, HeldOpenItHasNoCapabilitiesOnceTheyAreTakenBack)
+{
+	constexpr int kBeyondTheSocket = 40;
+	const auto open_helper = [&] {
+		const Fd file(open(helper.c_str(), O_RDONLY | O_CLOEXEC));
+		return Fd(fcntl(file.get(), F_DUPFD_CLOEXEC, kBeyondTheSocket));
+	};
+	const auto why_not_served = [](const Fd &held) {
+		Start start;
+		start.prepare_helper = [&] {
+			const std::string user = std::to_string(kMember), parent = std::to_string(getppid());
+			const char *const words[] = {kHelperName, ICEPATH_HELPER_VERSION, user.c_str(), parent.c_str(), nullptr};
+			char *const none[] = {nullptr};
+			syscall(SYS_execveat, held.get(), "", words, none, AT_EMPTY_PATH);
+			_exit(126); // not the file that took its place
+		};
+		Member member(helper, start);
+		return member.beginning().value_or("it has ended");
+	};
+	const auto replace = [&] {
+		fs::copy_file(helper, folder / "new");
+		fs::rename(folder / "new", helper);
+	};
+	const Fd before = open_helper();
+	ASSERT_TRUE(take_capabilities_back(helper));
+	replace();
+	EXPECT_NE(why_not_served(before).find("its file has none"), std::string::npos);
+	give_capabilities(helper, kMembers);
+	const Fd late = open_helper();
+	replace();
+	EXPECT_EQ(why_not_served(late), "") << "taken back too late: this is what a package must prevent";
 }
 
 TEST_F(WithoutRoot, AStrangeDescriptorEndsIt)
