@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/fresh_name.h"
 #include "plugin_kit/kernel_limit.h"
 #include "plugin_kit/plugin_table.h"
 
@@ -27,10 +28,8 @@ int set_nonblocking(icepath_endpoint *end)
 // `sends`: the pipe leads from its maker to the peer.
 int make_one(icepath_endpoint &end, MakePipe make, const char *channel, bool sends)
 {
-	char name[80];
-	std::snprintf(name, sizeof(name), "%.63s-%c", channel, sends ? '0' : '1');
 	int ends[2];
-	if (!make(name, ends))
+	if (!make(fresh_name(channel).c_str(), ends))
 		return end.failed("making a pipe");
 	(sends ? end.write_end : end.read_end) = ends[sends];
 	end.give(ends[!sends]);

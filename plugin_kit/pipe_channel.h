@@ -25,7 +25,7 @@ icepath_target pipe_target(const char *name, const char *summary);
 // The same for messages of one call each: several may write, and up to PIPE_BUF bytes aren't mixed (pipe(7)).
 icepath_target for_fan_in(icepath_target pipe);
 
-// Makes one pipe as pipe2(2) does, both ends blocking; false with errno set. `name` is unique on this machine.
+// Makes one pipe as pipe2(2) does, both ends blocking; false with errno set. `name` is unique, and nobody can guess it.
 using MakePipe = bool (*)(const char *name, int ends[2]);
 
 // All of open(). Side 0 makes the pipes and passes the ends that it doesn't use to the peer.

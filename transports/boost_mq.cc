@@ -22,6 +22,7 @@
 
 #include "plugin_kit/boost_mq_lock.h"
 #include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/fresh_name.h"
 #include "plugin_kit/kernel_limit.h"
 #include "plugin_kit/plugin_table.h"
 
@@ -80,7 +81,7 @@ namespace {
 
 constexpr uint64_t kLargest = 16 * kMiB;
 constexpr uint64_t kLargestQueue = 32 * kMiB;
-constexpr const char *kLinkSuffix = "-f"; // follows the sender's channel name
+constexpr char kBetweenNames = ' ';
 constexpr uint64_t kDefaultDepth = 10; // as for a POSIX message queue
 
 uint64_t free_bytes()
@@ -120,7 +121,7 @@ const icepath_target *target(uint32_t n)
 int make_queue(icepath_endpoint &end, const icepath_open &how, bool sends)
 {
 	std::string &name = end.names[sends ? 0 : 1];
-	name = std::string(how.name) + (sends ? "-0" : "-1");
+	name = fresh_name(how.name);
 	const uint64_t fitting = std::max<uint64_t>(2, kLargestQueue / end.payload_bytes);
 	const uint64_t depth = std::min<uint64_t>(how.depth ? how.depth : kDefaultDepth, fitting);
 	// Missing memory would be a SIGBUS later: a tmpfs allocates pages only when they are touched.
@@ -135,28 +136,22 @@ int make_queue(icepath_endpoint &end, const icepath_open &how, bool sends)
 	return ICEPATH_OK;
 }
 
-// The address is the channel's name.
+// The address has the names of the queues that this end makes, or of the one that a fan-in's sender waits for.
 int set_up(icepath_endpoint &end, const icepath_open &how)
 {
 	if (end.in_fan_in() && end.sends)
-		end.names[0] = std::string(how.name) + kLinkSuffix;
-	if (end.side == 1 && !end.in_fan_in())
-		return ICEPATH_OK;
-	end.given.bytes_used = static_cast<uint32_t>(std::strlen(how.name));
-	if (end.given.bytes_used > sizeof(end.given.bytes))
-		return end.sentence.tell(ICEPATH_FAILED, "boost-mq: the channel's name is too long");
-	std::memcpy(end.given.bytes, how.name, end.given.bytes_used);
+		end.names[0] = fresh_name(how.name);
 	int status = ICEPATH_OK;
-	if (!end.makes())
-		return status;
-	try {
-		if (end.sends)
-			status = make_queue(end, how, true);
-		if (status == ICEPATH_OK && end.receives)
-			status = make_queue(end, how, false);
-	} catch (const std::exception &error) {
-		status = end.sentence.tell(ICEPATH_FAILED, "boost-mq: making a queue failed: %s", error.what());
-	}
+	if (end.makes())
+		try {
+			if (end.sends)
+				status = make_queue(end, how, true);
+			if (status == ICEPATH_OK && end.receives)
+				status = make_queue(end, how, false);
+		} catch (const std::exception &error) {
+			status = end.sentence.tell(ICEPATH_FAILED, "boost-mq: making a queue failed: %s", error.what());
+		}
+	give_text(end, end.names[0] + kBetweenNames + end.names[1]);
 	return status;
 }
 
@@ -176,7 +171,7 @@ void open_queue(const std::string &name, std::unique_ptr<ipc::message_queue> &qu
 int name_for_sender(icepath_endpoint *end, const std::string &sender)
 {
 	const std::string folder = "/dev/shm/"; // where glibc's shm_open creates them
-	if (link((folder + end->names[1]).c_str(), (folder + sender + kLinkSuffix).c_str()))
+	if (link((folder + end->names[1]).c_str(), (folder + sender).c_str()))
 		return end->failed("link in /dev/shm");
 	if (end->peer_pidfds.size() == end->peers)
 		end->remove_names();
@@ -187,20 +182,19 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
-	if (peer->bytes_used > sizeof(peer->bytes))
-		return end->sentence.tell(ICEPATH_FAILED, "boost-mq: the peer's address is too long");
+	const std::string names = text_of(*peer), first = names.substr(0, names.find(kBetweenNames)),
+					  second = names.substr(std::min(first.size() + 1, names.size()));
 	if (end->in_fan_in() && end->makes())
-		return name_for_sender(end, {reinterpret_cast<const char *>(peer->bytes), peer->bytes_used});
+		return name_for_sender(end, first);
 	if (end->makes()) {
 		end->remove_names(); // the peer connects first and has them open
 		return ICEPATH_OK;
 	}
-	const std::string name(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used);
 	try {
 		if (end->receives)
-			open_queue(name + "-0", end->in, end->in_lock);
+			open_queue(first, end->in, end->in_lock);
 		if (end->sends)
-			open_queue(end->in_fan_in() ? end->names[0] : name + "-1", end->out, end->out_lock);
+			open_queue(end->in_fan_in() ? end->names[0] : second, end->out, end->out_lock);
 		if (end->in_fan_in())
 			end->remove_names();
 	} catch (const std::exception &error) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/fresh_name.h"
 #include "plugin_kit/kernel_limit.h"
 #include "plugin_kit/plugin_table.h"
 
@@ -68,17 +69,16 @@ const icepath_target *target(uint32_t n)
 }
 
 // RLIMIT_MSGQUEUE counts all queues of the user, so other channels leave less: then a shallower queue must do.
-int make_queue(icepath_endpoint &end, const char *channel, char direction, long depth, mqd_t &queue)
+int make_queue(icepath_endpoint &end, const char *channel, long depth, mqd_t &queue)
 {
-	char name[80];
-	std::snprintf(name, sizeof(name), "/%.63s-%c", channel, direction);
+	const std::string name = "/" + fresh_name(channel);
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | (end.wait == ICEPATH_WAIT_POLL ? O_NONBLOCK : 0);
 	mq_attr attributes{};
 	attributes.mq_msgsize = static_cast<long>(end.part_bytes);
 	for (attributes.mq_maxmsg = depth; attributes.mq_maxmsg > 0; attributes.mq_maxmsg /= 2) {
-		queue = mq_open(name, flags, 0600, &attributes);
+		queue = mq_open(name.c_str(), flags, 0600, &attributes);
 		if (queue >= 0) {
-			mq_unlink(name);
+			mq_unlink(name.c_str());
 			const int theirs = fcntl(queue, F_DUPFD_CLOEXEC, 0);
 			if (theirs < 0)
 				return end.failed("fcntl(F_DUPFD_CLOEXEC)");
@@ -105,9 +105,9 @@ int set_up(icepath_endpoint &end, const icepath_open &how)
 		return end.sentence.tell(ICEPATH_FAILED, "mqueue: no memory for a part");
 	int status = ICEPATH_OK;
 	if (end.makes() && end.sends)
-		status = make_queue(end, how.name, '0', depth, end.out);
+		status = make_queue(end, how.name, depth, end.out);
 	if (status == ICEPATH_OK && end.makes() && end.receives)
-		status = make_queue(end, how.name, '1', depth, end.in);
+		status = make_queue(end, how.name, depth, end.in);
 	return status;
 }
 

@@ -203,7 +203,9 @@ struct icepath_handler {
 struct icepath_open {
 	uint32_t size; /* sizeof(struct icepath_open) */
 	const char *target; /* one of the plug-in's targets */
-	const char *name; /* of the channel, unique on this machine; [A-Za-z0-9-], at most 63 characters */
+	/* Of the channel, the same at both ends: unique on this machine, and another user can't guess it; [A-Za-z0-9-], at
+	 * most 63 characters. A second file needs a name of its own that can't be guessed from the first. */
+	const char *name;
 	uint32_t side; /* 0 or 1 */
 	uint32_t sends, receives; /* booleans: what this endpoint will be asked to do */
 	enum icepath_wait wait; /* the only wait that will be used */

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <mqueue.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -71,7 +72,9 @@ Queue eventfd_queue(char *memory)
 
 Queue message_queue(char *memory)
 {
-	const std::string name = fmt::format("/icepath-calibrate-{}", getpid());
+	uint64_t random = 0; // nobody can take the name first
+	check(getrandom(&random, sizeof(random), 0) == sizeof(random), "a random number");
+	const std::string name = fmt::format("/icepath-calibrate-{:016x}", random);
 	const mqd_t fd = mq_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, nullptr);
 	check(fd >= 0, "a message queue");
 	mq_unlink(name.c_str());

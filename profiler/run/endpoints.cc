@@ -2,12 +2,15 @@
 #include "profiler/run/endpoints.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
+#include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
 #include "profiler/plan/plan.h"
@@ -23,11 +26,20 @@ std::vector<int> numbers(const std::vector<Fd> &fds)
 	return result;
 }
 
+// Files of transports have it, in folders where any user could take a name first.
+std::string unguessable_name()
+{
+	uint64_t random = 0;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		throw Failure(ExitCode::MachineCannot, fmt::format("no random numbers: {}", std::strerror(errno)));
+	return fmt::format("icepath-{:016x}", random);
+}
+
 } // namespace
 
-Endpoints::Endpoints(const model::Cell &cell, uint32_t number, const std::vector<std::unique_ptr<Worker>> &workers,
+Endpoints::Endpoints(const model::Cell &cell, const std::vector<std::unique_ptr<Worker>> &workers,
 					 std::vector<int> shared)
-	: cell_(cell), number_(number), workers_(workers), shared_(std::move(shared)), sockets_(cell.graph.channels.size()),
+	: cell_(cell), workers_(workers), shared_(std::move(shared)), sockets_(cell.graph.channels.size()),
 	  threads_(workers.size())
 {}
 
@@ -83,7 +95,8 @@ Endpoints::Address Endpoints::open_end(uint32_t channel, uint32_t end, uint32_t 
 {
 	Worker &worker = *workers_[side];
 	worker::Request request = request_;
-	fmt::format("icepath-{}-{}-{}", getpid(), number_, channel).copy(request.open.name, sizeof(request.open.name) - 1);
+	names_.try_emplace(channel, unguessable_name())
+		.first->second.copy(request.open.name, sizeof(request.open.name) - 1);
 	request.kind = worker::RequestKind::Open;
 	request.open.channel = channel;
 	request.open.side = end;

@@ -3,6 +3,7 @@
 // Has a cell's workers open and connect the endpoints of its channels.
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,12 +21,11 @@ inline bool is_fan_in(const model::Cell &cell) { return model::senders_of(cell) 
 
 class Endpoints {
 public:
-	// The references must outlive this. `number`: of the opening, part of the names that transports use. `shared`:
-	// descriptors that each worker gets with each endpoint.
-	Endpoints(const model::Cell &cell, uint32_t number, const std::vector<std::unique_ptr<Worker>> &workers,
-			  std::vector<int> shared);
+	// The references must outlive this. `shared`: descriptors that each worker gets with each endpoint.
+	Endpoints(const model::Cell &cell, const std::vector<std::unique_ptr<Worker>> &workers, std::vector<int> shared);
 
-	// Opens and connects all of them, with room for so many messages. Throws WorkerFailed.
+	// Opens and connects all of them, with room for so many messages. Throws WorkerFailed, or Failure(MachineCannot)
+	// without random numbers for their names.
 	void open(const std::string &plugin, uint32_t max_messages);
 
 	// Sockets that carry the channel's messages at that end. If a fan-in's senders share one, the first channel has it.
@@ -49,9 +49,9 @@ private:
 	void connect_end(uint32_t endpoint, uint32_t side, const Address &peer, std::vector<Fd> &sockets);
 
 	const model::Cell &cell_;
-	const uint32_t number_;
 	const std::vector<std::unique_ptr<Worker>> &workers_; // by side
 	const std::vector<int> shared_;
+	std::map<uint32_t, std::string> names_; // by channel
 	worker::Request request_{}; // common to all endpoints
 	std::vector<Sockets> sockets_; // by channel
 	std::vector<uint32_t> threads_;

@@ -126,7 +126,7 @@ void LiveCell::open(const std::string &plugin, const privilege::SlotsView &slots
 	std::vector<int> shared = {memory_->fd()};
 	if (slots.mapped())
 		shared.push_back(slots.fills_fd());
-	Endpoints endpoints(cell_, number_, workers_, std::move(shared));
+	Endpoints endpoints(cell_, workers_, std::move(shared));
 	if (pins_library_)
 		take_places(helper); // threads that the library starts inherit the CPU
 	endpoints.open(plugin, memory_->capacity());

@@ -42,7 +42,7 @@ enum class RequestKind : uint32_t {
 
 struct OpenRequest {
 	char target[32];
-	char name[64]; // unique for this channel
+	char name[64]; // icepath_open::name
 	char thread[16]; // name of the measuring thread: model::side_name
 	uint32_t channel, channels; // number of the channel; how many carry messages: those from `channels` on stay idle
 	uint32_t side; // of the channel: 0 or 1

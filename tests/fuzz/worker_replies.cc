@@ -76,7 +76,7 @@ struct Workers {
 
 void open_endpoints(Workers &workers)
 {
-	run::Endpoints endpoints(workers.cell, 1, workers.sides, {workers.memory.get()});
+	run::Endpoints endpoints(workers.cell, workers.sides, {workers.memory.get()});
 	endpoints.open("plug-in", kRoom);
 	for (const uint32_t end : {0u, 1u})
 		must(endpoints.sockets(0, end).size() <= 2 * channel::kMaxFds);
