@@ -131,7 +131,7 @@ public:
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
 		const std::string of_block =
-			fmt::format("{},{},{},{},{},{},{},{:d}", plain_field(cell.target), model::name(cell.pattern),
+			fmt::format("{},{},{},{},{},{},{},{:d}", text_cell(cell.target), model::name(cell.pattern),
 						model::name(cell.wait), cell.payload_bytes, cell.levels.sender_user_ns,
 						cell.levels.receiver_busy_ns, block.window->round, block.window->probed);
 		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : model::due_hz(cell); // of one sender
@@ -166,11 +166,15 @@ public:
 	bool is_of_every_block() const override { return true; }
 
 private:
-	// Targets' names come from plug-ins: characters that would break the table are left out.
-	static std::string plain_field(std::string text)
+	// Targets' names come from plug-ins. Characters that would break the table are left out, also where a spreadsheet's
+	// separator is ';'. It takes a cell that begins like "=" for a formula, and one that begins with "'" for text.
+	static std::string text_cell(std::string text)
 	{
-		std::erase_if(text, [](char c) { return c == ',' || c == '"'; });
-		return text;
+		std::erase_if(text,
+					  [](char c) { return c == ',' || c == ';' || c == '"' || c == '\t' || c == '\r' || c == '\n'; });
+		const char first = text.empty() ? 'a' : text.front();
+		const bool is_plain = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+		return is_plain ? text : "'" + text;
 	}
 
 	WrittenFile file_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <sstream>
 
 #include "profiler/report/export.h"
@@ -41,6 +42,33 @@ protected:
 	rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 };
+
+// By each separator that a spreadsheet may use.
+void expect_no_formula(const std::string &file)
+{
+	std::ifstream table(file);
+	size_t rows = 0;
+	for (std::string row; std::getline(table, row); rows++)
+		for (const char separator : {',', ';', '\t'}) {
+			std::istringstream cells(row);
+			for (std::string cell; std::getline(cells, cell, separator);) {
+				const bool is_number =
+					cell.find_first_not_of("0123456789.", cell.starts_with('-')) == std::string::npos;
+				EXPECT_TRUE(is_number || cell.find_first_of("=+-@\t\r\uff1d") != 0) << row;
+			}
+		}
+	EXPECT_GT(rows, 100u);
+}
+
+TEST(NamesInATable, AreNoFormulas)
+{
+	for (const char *name : {"=1+cmd|'/C calc'!A0", "+1", "-1+A1", "@SUM(A1)", "\t=1", "\r=1", "a;=1", "a\t=1", ",=1",
+							 "\"=1", ",;\"@1", "\uff1d1"}) {
+		const rundir::TemporaryDirectory temporary;
+		write_hostile_run(temporary.path("run"), name);
+		expect_no_formula(export_run(temporary.path("run"), {ExportFormat::Csv}, "").at(0));
+	}
+}
 
 TEST_P(HostileNames, AreHarmlessInAReport)
 {
