@@ -143,6 +143,8 @@ std::string Changes::put_back(Entry &entry, OpenKnob *knob)
 						   name_of(entry), *now, entry.old_value, entry.new_value);
 	}
 	const int error = write(entry.place, *knob, entry.old_value);
+	if (form == Form::Group && error == EBUSY)
+		return why_partition_is_left(tree_);
 	// A group with the controller for its own children, which needn't have CPUs itself, keeps it from being taken away.
 	if (form == Form::Controller && error == EBUSY && !own_group_is_left())
 		return others_use_it();

@@ -64,6 +64,8 @@ void Partition::open_files()
 {
 	group_ = tree_.open(kGroupPath, O_RDONLY | O_DIRECTORY);
 	kind_ = tree_.open(in_group("cpuset.cpus.partition"), O_RDWR);
+	list_ = tree_.open(in_group("cpuset.cpus"), O_WRONLY);
+	exclusive_ = tree_.open(in_group("cpuset.cpus.exclusive"), O_WRONLY);
 	effective_ = tree_.open(in_group("cpuset.cpus.effective"), O_RDONLY);
 	others_ = tree_.open(fmt::format("{}/cpuset.cpus.effective", kRoot), O_RDONLY);
 	members_ = tree_.open(in_leaf("cgroup.procs"), O_WRONLY);
@@ -91,17 +93,25 @@ int Partition::make()
 int Partition::take_away()
 {
 	constexpr int kPatienceMs = 5000, kTryEveryMs = 5;
+	give_cpus_back();
 	for (int waited_ms = 0;; waited_ms += kTryEveryMs) {
 		(void)tree_.change(in_leaf("cgroup.kill"), [&] { return write_to(kill_, "1"); });
 		int error = group_ ? tree_.change(in_group(kLeaf), [&] { return remove_in(group_, kLeaf); }) : 0;
-		if (error == 0) {
-			(void)tree_.change(in_group("cpuset.cpus.partition"), [&] { return write_to(kind_, "member"); });
+		if (error == 0)
 			error = tree_.change(kGroupPath, [&] { return remove_in(parent_, kGroup); });
-		}
 		if (error != EBUSY || waited_ms >= kPatienceMs) // killed processes may not have ended yet
 			return error;
 		poll(nullptr, 0, kTryEveryMs);
 	}
+}
+
+// Before the group is removed, which a worker prevents as long as it can't be killed: one that waits for an answer of a
+// user's file system (FUSE), for instance.
+void Partition::give_cpus_back()
+{
+	(void)tree_.change(in_group("cpuset.cpus.partition"), [&] { return write_to(kind_, "member"); });
+	(void)tree_.change(in_group("cpuset.cpus.exclusive"), [&] { return write_to(exclusive_, "\n"); });
+	(void)tree_.change(in_group("cpuset.cpus"), [&] { return write_to(list_, "\n"); });
 }
 
 std::string Partition::set_up(const cpuset::CpuList &cpus)
@@ -158,6 +168,17 @@ std::string why_no_partitions(const Tree &tree, const std::string &kernel_releas
 	if (major < 6 || (major == 6 && minor < 2))
 		return "before Linux 6.2 making a partition resets on which CPUs every task of the machine may run";
 	return "";
+}
+
+std::string why_partition_is_left(const Tree &tree)
+{
+	std::ifstream members(fmt::format("{}/{}", tree.root, in_leaf("cgroup.procs")));
+	std::string processes;
+	for (std::string process; members >> process;)
+		processes += (processes.empty() ? "" : ", ") + process;
+	return fmt::format("/{} is left, since a process in it doesn't end though it was killed{}: all tasks may use its "
+					   "CPUs again, and `sudo icepath doctor --restore` removes it once that has ended",
+					   kGroupPath, processes.empty() ? "" : fmt::format(" ({})", processes));
 }
 
 bool others_use_cpusets(const Tree &tree)

@@ -18,7 +18,8 @@ public:
 	// nullptr with errno set: there is no cgroup v2.
 	static std::unique_ptr<Partition> open(const Tree &tree);
 
-	// Its value is whether the group exists. Removing it kills the workers that are still in it.
+	// Its value is whether the group exists. Removing it gives its CPUs back, then kills the workers that are still in
+	// it; EBUSY: one of them doesn't end.
 	std::optional<std::string> read() override;
 	int write(const std::string &value) override;
 
@@ -32,17 +33,22 @@ private:
 	explicit Partition(const Tree &tree, Fd parent) : tree_(tree), parent_(std::move(parent)) {}
 	int make();
 	int take_away();
+	void give_cpus_back();
 	void open_files();
 
 	const Tree &tree_;
 	const Fd parent_;
-	Fd group_, kind_, effective_, others_; // others_: the root's effective CPUs
+	Fd group_, kind_, list_, exclusive_; // list_, exclusive_: of its CPUs
+	Fd effective_, others_; // others_: the root's effective CPUs
 	Fd members_, kill_; // of `run`
 	cpuset::CpuList cpus_;
 };
 
 // Why this machine has no partitions; empty: it has.
 std::string why_no_partitions(const Tree &tree, const std::string &kernel_release);
+
+// Why a group that was to be removed is still there. The keeper may call it while it isolates.
+std::string why_partition_is_left(const Tree &tree);
 
 // Whether another group has CPUs of its own, so that the controller must stay enabled.
 bool others_use_cpusets(const Tree &tree);

@@ -160,6 +160,35 @@ TEST_F(Partitions, WhoseCpusAreOthersAsWellAreTakenBack)
 	EXPECT_EQ(refused().found, "/sys/fs/cgroup/cpuset.cpus.effective reads \"0-3\"");
 }
 
+// As where a worker waits for a file system of the user's.
+TEST_F(Partitions, GiveTheirCpusBackThoughAWorkerDoesNotEnd)
+{
+	const auto before = host.files();
+	const std::string group = "sys/fs/cgroup/icepath", leaf = group + "/run";
+	bool is_stuck = false;
+	host.tree.at_change = [&](const std::string &path, bool after) {
+		return is_stuck && !after && path == leaf ? EBUSY : host.cgroups->at_change(path, after);
+	};
+	{
+		Changes changes(host.tree, host.head());
+		host.isolate(changes);
+		host.write("/" + leaf + "/cgroup.procs", "4711");
+		is_stuck = true;
+		const auto told = changes.put_back();
+		ASSERT_EQ(told.size(), 1u);
+		EXPECT_EQ(told[0], "/sys/fs/cgroup/icepath is left, since a process in it doesn't end though it was killed "
+						   "(4711): all tasks may use its CPUs again, and `sudo icepath doctor --restore` removes it "
+						   "once that has ended");
+		EXPECT_EQ(host.read(group + "/cpuset.cpus.partition"), "member\n");
+		EXPECT_EQ(host.read("sys/fs/cgroup/cpuset.cpus.effective"), "0-3\n");
+		EXPECT_NE(host.journal(), "");
+		is_stuck = false;
+	}
+	EXPECT_EQ(put_back_leftovers(host.tree), std::vector<std::string>());
+	EXPECT_EQ(host.files(), before);
+	EXPECT_EQ(host.journal(), "");
+}
+
 TEST(Interrupts, MoveWhenTheyComeNext)
 {
 	FakeHost host;
