@@ -10,6 +10,7 @@
 #include <ranges>
 
 #include "profiler/failure.h"
+#include "profiler/isolation/memory_info.h"
 #include "profiler/isolation/partition.h"
 
 namespace icepath::isolation {
@@ -142,6 +143,8 @@ std::string Changes::put_back(Entry &entry, OpenKnob *knob)
 		return fmt::format("{} was changed to {} by somebody else, and is left so: it was {} before icepath made it {}",
 						   name_of(entry), *now, entry.old_value, entry.new_value);
 	}
+	const bool are_pages = entry.place == place_of("hugepages");
+	const uint64_t surplus = are_pages ? memory_info(tree_, "HugePages_Surp") : 0;
 	const int error = write(entry.place, *knob, entry.old_value);
 	if (form == Form::Group && error == EBUSY)
 		return why_partition_is_left(tree_);
@@ -153,7 +156,7 @@ std::string Changes::put_back(Entry &entry, OpenKnob *knob)
 		return fmt::format("{} can't be put back to {}: {}", name_of(entry), entry.old_value,
 						   error != 0 ? std::strerror(error) : fmt::format("it reads {}", then.value_or("nothing")));
 	journal_->end(entry, End::Restored);
-	return "";
+	return are_pages ? pages_that_remain(tree_, surplus) : "";
 }
 
 std::vector<std::string> Changes::put_back()

@@ -41,7 +41,7 @@ public:
 	// Knobs that somebody else has changed since, each reported once.
 	std::vector<std::string> look();
 	// Undoes the changes in reverse order. Returns sentences about knobs that somebody else changed meanwhile, which
-	// are left, and about those that can't be restored. May be called again.
+	// are left, about those that can't be restored, and about huge pages that are still in use. May be called again.
 	std::vector<std::string> put_back();
 
 	const Tree &tree() const { return tree_; }
@@ -54,7 +54,7 @@ private:
 		bool told = false;
 	};
 	Outcome try_to_make(const Place &place, OpenKnob &knob, const std::string &wanted);
-	std::string put_back(Entry &entry, OpenKnob *knob); // empty: done, or done before
+	std::string put_back(Entry &entry, OpenKnob *knob); // empty: done, or done before, and nothing to be told
 	bool own_group_is_left();
 	int write(const Place &place, OpenKnob &knob, const std::string &value);
 

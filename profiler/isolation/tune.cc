@@ -11,8 +11,9 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <sstream>
 #include <string>
+
+#include "profiler/isolation/memory_info.h"
 
 namespace icepath::isolation {
 namespace {
@@ -28,23 +29,11 @@ std::optional<uint64_t> number_in(std::string_view text)
 	return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-// A value of /proc/meminfo in KiB; 0: it has no such line.
-uint64_t memory_kib(const Tree &tree, const std::string &name)
-{
-	std::istringstream lines(tree.read("proc/meminfo").value_or(""));
-	for (std::string line, label; std::getline(lines, line);) {
-		uint64_t kib = 0;
-		if (std::istringstream words(line); words >> label >> kib && label == name + ":")
-			return kib;
-	}
-	return 0;
-}
-
 // How many huge pages may be added to those that there are.
 uint64_t most_new_pages(const Tree &tree)
 {
-	const uint64_t page_kib = memory_kib(tree, "Hugepagesize");
-	return page_kib == 0 ? 0 : memory_kib(tree, "MemAvailable") / 2 / page_kib;
+	const uint64_t page_kib = memory_info(tree, "Hugepagesize");
+	return page_kib == 0 ? 0 : memory_info(tree, "MemAvailable") / 2 / page_kib;
 }
 
 // `value`: what was wanted.

@@ -62,6 +62,25 @@ TEST(Tune, TakesAtMostHalfOfTheMemoryForHugePages)
 	EXPECT_EQ(host.read("proc/sys/vm/nr_hugepages"), "259\n");
 }
 
+// Pages that a program has mapped become surplus ones when they are taken back.
+TEST(Tune, TellsOfHugePagesThatAreStillInUse)
+{
+	FakeHost host;
+	Changes changes(host.tree, host.head());
+	ASSERT_EQ(tuned(changes, "vm.nr_hugepages", 10).state, StepState::Done);
+	host.write("/proc/meminfo", "HugePages_Surp:        1\nHugepagesize:       2048 kB");
+	host.tree.at_change = [&](const std::string &, bool after) {
+		if (after)
+			host.write("/proc/meminfo", "HugePages_Surp:        3\nHugepagesize:       2048 kB");
+		return 0;
+	};
+	EXPECT_EQ(changes.put_back(), std::vector<std::string>{
+									  "2 huge pages (4096 KiB) that were added for the run are still in use, and go "
+									  "once the programs that have mapped them end (HugePages_Surp in /proc/meminfo)"});
+	EXPECT_EQ(host.read("proc/sys/vm/nr_hugepages"), "3\n");
+	EXPECT_EQ(host.journal(), "") << "it is restored";
+}
+
 // As where memory is too fragmented for so many pages.
 TEST(Tune, TakesBackWhatTheKernelDoesOtherwise)
 {
