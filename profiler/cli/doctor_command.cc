@@ -36,7 +36,7 @@ ExitCode restore()
 		throw Failure(ExitCode::MachineCannot,
 					  "only root can restore the machine: run `sudo icepath doctor --restore`");
 	const isolation::Tree machine{""};
-	const bool is_left = isolation::journal_is_left(machine);
+	const bool is_left = isolation::journal_has_changes(machine);
 	for (const std::string &sentence : isolation::put_back_leftovers(machine))
 		print(sentence + "\n");
 	if (isolation::journal_is_left(machine))

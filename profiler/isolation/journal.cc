@@ -13,9 +13,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "profiler/failure.h"
+#include "profiler/isolation/journal_holder.h"
 #include "profiler/rundir/json_text.h"
 
 namespace icepath::isolation {
@@ -89,27 +91,46 @@ bool has_texts(const Json &json, std::initializer_list<const char *> names)
 
 std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
 
-// The holder of a journal that another process has locked; 0: unknown.
-pid_t holder_in(const Fd &file)
+// The icepath whose changes it lists; 0: unknown.
+pid_t icepath_in(const Fd &file)
 {
 	const Json head = json_of(first_line(text_of_file(file)));
 	return head.is_object() ? static_cast<pid_t>(field<uint64_t>(head, "pid", 0)) : 0;
 }
 
+// A keeper is another process's child once its icepath has ended, whoever has icepath's number then.
+bool is_in_use(pid_t icepath, const std::optional<Holder> &holder)
+{
+	return icepath > 0 && (holder ? holder->parent == icepath : !has_ended(icepath));
+}
+
+// The keeper of a killed icepath restores everything and ends soon, unless somebody has stopped it.
 void lock(const Fd &file)
 {
-	constexpr int kPatienceMs = 10'000, kLookEveryMs = 20;
+	constexpr int kPatienceMs = 10'000, kStillMs = 1000, kLookEveryMs = 20;
+	uint64_t switches = 0;
+	int still_ms = 0;
 	for (int waited_ms = 0; flock(file.get(), LOCK_EX | LOCK_NB); waited_ms += kLookEveryMs) {
 		if (errno != EWOULDBLOCK)
 			refuse(std::strerror(errno));
-		// The keeper of a killed icepath restores everything and ends soon.
-		const pid_t holder = holder_in(file);
-		if ((holder > 0 && !has_ended(holder)) || waited_ms >= kPatienceMs)
-			throw Failure(
-				ExitCode::MachineCannot,
-				fmt::format("another icepath{} has isolated CPUs of this machine, and only one can at a time: wait "
-							"until it has ended, or take --isolate soft",
-							holder > 0 ? fmt::format(" (pid {})", holder) : ""));
+		const pid_t icepath = icepath_in(file);
+		const auto holder = holder_of(file);
+		if (is_in_use(icepath, holder))
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("another icepath (pid {0}) has changed this machine, and only one can at a time: "
+									  "wait until it has ended, which restores the machine, or end it (kill {0})",
+									  icepath));
+		if (waited_ms >= kPatienceMs)
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("/{} is locked{}, which doesn't end: end it, then `sudo icepath doctor "
+									  "--restore`",
+									  kJournalPath,
+									  holder ? fmt::format(" by {} (process {})", holder->name, holder->pid)
+											 : " by another process"));
+		still_ms = holder && holder->switches == switches ? still_ms + kLookEveryMs : 0;
+		switches = holder ? holder->switches : 0;
+		if (still_ms >= kStillMs)
+			end_holder(file, holder->pid);
 		poll(nullptr, 0, kLookEveryMs);
 	}
 }
@@ -253,11 +274,17 @@ void Journal::clear()
 	damage_.clear();
 }
 
-bool journal_is_left(const Tree &tree)
+bool journal_has_changes(const Tree &tree)
 {
 	const Fd file = tree.open(kJournalPath, O_RDONLY);
 	struct stat status{};
-	return file && fstat(file.get(), &status) == 0 && status.st_size > 0 && flock(file.get(), LOCK_SH | LOCK_NB) == 0;
+	return file && fstat(file.get(), &status) == 0 && status.st_size > 0;
+}
+
+bool journal_is_left(const Tree &tree)
+{
+	const Fd file = tree.open(kJournalPath, O_RDONLY);
+	return file && flock(file.get(), LOCK_SH | LOCK_NB) == 0 && journal_has_changes(tree);
 }
 
 } // namespace icepath::isolation

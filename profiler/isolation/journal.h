@@ -42,8 +42,9 @@ enum class End : uint8_t { Restored, Left }; // Left: somebody else changed it m
 // Locked for its lifetime: one isolation at a time on a machine.
 class Journal {
 public:
-	// Waits for a journal whose icepath has ended. Throws Failure(MachineCannot), also if another icepath holds it,
-	// which the sentence names, or if others than root may have written it.
+	// Waits for a journal whose icepath has ended, and ends a keeper of that which is stopped or frozen. Throws
+	// Failure(MachineCannot), also if another icepath's keeper holds it, which the sentence names, or if others than
+	// root may have written it.
 	explicit Journal(const Tree &tree);
 	Journal(const Journal &) = delete;
 	Journal &operator=(const Journal &) = delete;
@@ -73,7 +74,8 @@ private:
 // The boot_id of this machine.
 std::string boot_of(const Tree &tree);
 
-// Whether there is a journal with changes that no process holds.
+// Whether there is a journal with changes; and whether no process holds it.
+bool journal_has_changes(const Tree &tree);
 bool journal_is_left(const Tree &tree);
 
 } // namespace icepath::isolation

@@ -54,10 +54,10 @@ Keeper::Keeper(const privilege::Identity &user)
 Keeper::~Keeper()
 {
 	(void)put_back();
-	// A stopped keeper restores the machine once it continues. Anybody of its session may continue it: kill(2).
+	// Only root can have stopped it, and only root can continue it. It then restores the machine.
 	if (process_.pid() > 0)
 		kill(process_.pid(), SIGCONT);
-	process_.end(kPutBackMs);
+	process_.end(is_lost_ ? kAnswerMs : kPutBackMs);
 }
 
 std::vector<KeeperReply> Keeper::ask(const KeeperRequest &request, const std::vector<int> &fds, int patience_ms)

@@ -5,7 +5,7 @@
 // next keeper or `icepath doctor --restore` restores the machine from the journal.
 //
 // It stays user 0, because the kernel lets no other user write to the files of /proc/sys, and because no other user may
-// end it. CAP_SYS_NICE moves workers that are in user namespaces of middleware; CAP_DAC_OVERRIDE makes and removes the
+// end it. It leaves its caller (privilege/leave_caller.h), and changes nothing if it can't. CAP_SYS_NICE moves workers that are in user namespaces of middleware; CAP_DAC_OVERRIDE makes and removes the
 // run's control group. Once it has isolated, it can open no file for writing.
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "profiler/isolation/keeper_requests.h"
 #include "profiler/isolation/knobs.h"
 #include "profiler/privilege/identity.h"
+#include "profiler/privilege/leave_caller.h"
 #include "profiler/privilege/root_process.h"
 
 namespace icepath::isolation {
@@ -65,8 +66,8 @@ private:
 void keep(int socket, pid_t icepath, uid_t user);
 
 // Serves requests about the machine below `tree` in this thread until the socket closes, icepath has ended, or `wish`
-// can be read. Then restores the machine.
-void keep_machine(const Tree &tree, int socket, pid_t icepath, uid_t user, const Fd &wish);
+// can be read. Then restores the machine. `left`: of leave_caller().
+void keep_machine(const Tree &tree, int socket, pid_t icepath, uid_t user, const Fd &wish, const privilege::Left &left);
 
 // Called by the keeper once it has isolated: from then on it reads, writes to open files, and removes its control
 // group. Throws Failure(MachineCannot) if the kernel refuses the filter.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -18,6 +17,7 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "cpuset/affinity.h"
 #include "cpuset/topology.h"
@@ -27,6 +27,7 @@
 #include "profiler/isolation/keeper.h"
 #include "profiler/isolation/partition.h"
 #include "profiler/isolation/tune.h"
+#include "profiler/privilege/leave_caller.h"
 #include "profiler/privilege/own_child.h"
 #include "profiler/privilege/rights.h"
 
@@ -44,7 +45,9 @@ KeeperReply text_reply(const std::string &text)
 
 class Server {
 public:
-	Server(const Tree &tree, pid_t icepath, uid_t user) : icepath_(icepath), user_(user), tree_(tree) {}
+	Server(const Tree &tree, pid_t icepath, uid_t user, privilege::Left left)
+		: icepath_(icepath), user_(user), left_(std::move(left)), tree_(tree)
+	{}
 
 	std::vector<KeeperReply> answer(const KeeperRequest &request, const std::vector<Fd> &fds)
 	{
@@ -109,6 +112,11 @@ private:
 	{
 		if (const std::string why = why_not_the_machine(); !why.empty())
 			throw Failure(ExitCode::MachineCannot, why);
+		if (!left_.why_not.empty())
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("this machine isn't changed, since whoever calls icepath could end or stop the "
+									  "process that restores it: {}",
+									  left_.why_not));
 		if (!changes_)
 			changes_.emplace(tree_, Head{boot_of(tree_), icepath_, user_, cpus});
 		has_changed_ = true;
@@ -123,7 +131,7 @@ private:
 			throw Failure(ExitCode::Internal,
 						  "the keeper was asked to raise limits twice, or one that it doesn't raise");
 		begin_changes({});
-		return replies_of(isolation::tune(*changes_, tunings));
+		return replies_of(with_risk(isolation::tune(*changes_, tunings)));
 	}
 
 	std::vector<KeeperReply> isolate(const KeeperRequest &request)
@@ -153,7 +161,15 @@ private:
 			changes_.reset();
 			throw;
 		}
-		return replies_of(steps);
+		return replies_of(with_risk(std::move(steps)));
+	}
+
+	// Told once.
+	std::vector<cpuset::Step> with_risk(std::vector<cpuset::Step> steps)
+	{
+		if (const std::string risk = std::exchange(left_.risk, ""); !risk.empty())
+			steps.push_back({"keeper", cpuset::StepState::NotPossible, risk, ""});
+		return steps;
 	}
 
 	// Takes one pidfd, of a child of icepath that runs as the invoking user.
@@ -183,23 +199,12 @@ private:
 
 	const pid_t icepath_;
 	const uid_t user_;
+	privilege::Left left_;
 	const Tree tree_;
 	bool has_changed_ = false, has_isolated_ = false; // or has tried
 	std::optional<Changes> changes_;
 	Partition *partition_ = nullptr; // of `changes_`
 };
-
-void give_up_rights()
-{
-	// Its own process group gets no signals of the terminal. It stays in icepath's session: if the keeper was stopped,
-	// only SIGCONT from the same session can continue it at icepath's end, because it is another user's process
-	// (kill(2)).
-	setpgid(0, 0);
-	// CAP_DAC_OVERRIDE, because the root control group's folder has mode 0555.
-	privilege::keep_as_root({CAP_SYS_NICE, CAP_DAC_OVERRIDE});
-	if (prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0))
-		throw Failure(ExitCode::MachineCannot, "the keeper can't see icepath's end");
-}
 
 // SIGTERM as a descriptor, to be polled beside the socket.
 Fd wish_to_end()
@@ -266,22 +271,24 @@ void serve(Server &server, int socket, const Fd &icepath, const Fd &wish)
 void keep(int socket, pid_t icepath, uid_t user)
 {
 	const Fd wish = wish_to_end(); // before it could come unseen
+	const privilege::Left left = privilege::leave_caller();
 	try {
-		give_up_rights();
+		// CAP_DAC_OVERRIDE, because the root control group's folder has mode 0555.
+		privilege::keep_as_root({CAP_SYS_NICE, CAP_DAC_OVERRIDE});
 	} catch (const Failure &) {
 		return;
 	}
 	if (getppid() == icepath)
-		keep_machine(Tree{""}, socket, icepath, user, wish);
+		keep_machine(Tree{""}, socket, icepath, user, wish, left);
 }
 
-void keep_machine(const Tree &tree, int socket, pid_t icepath, uid_t user, const Fd &wish)
+void keep_machine(const Tree &tree, int socket, pid_t icepath, uid_t user, const Fd &wish, const privilege::Left &left)
 {
 	const Fd pidfd = pidfd_of(icepath);
 	// An icepath that reads no reply mustn't keep the machine isolated.
 	const timeval patience{kReplySeconds, 0};
 	setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	Server server(tree, icepath, user);
+	Server server(tree, icepath, user, left);
 	serve(server, socket, pidfd, wish);
 	try {
 		(void)server.put_back();

@@ -22,6 +22,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/failure.h"
+#include "profiler/privilege/leave_caller.h"
 #include "profiler/privilege/root_process.h"
 #include "profiler/selftest/injector_filter.h"
 #include "profiler/selftest/injector_rights.h"
@@ -31,6 +32,9 @@ namespace {
 
 constexpr const char *kMembers = "cgroup.procs";
 constexpr int kKeeperMs = 5000;
+
+// Its first message: why it can't keep the group; empty: it can.
+using KeepersBeginning = std::array<char, 256>;
 
 Fd open_in(const Fd &folder, const char *name, int flags)
 {
@@ -131,11 +135,16 @@ void CpuGroup::fork_keeper()
 	its.reset();
 	keeper_pidfd_ = pidfd_of(keeper_);
 	keeper_waits_for_ = std::move(ours);
-	char ready = 0;
+	KeepersBeginning beginning{};
 	std::vector<Fd> none;
-	if (!channel::receive(keeper_waits_for_.get(), &ready, sizeof(ready), none, kKeeperMs))
+	if (!channel::receive(keeper_waits_for_.get(), &beginning, sizeof(beginning), none, kKeeperMs))
 		throw Failure(ExitCode::MachineCannot,
 					  "the process that removes a control group can't give up rights that it doesn't need");
+	if (beginning.front() != 0)
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("whoever calls icepath could end or stop the process that removes a control group: {}",
+						beginning.data()));
 }
 
 // Runs in the keeper.
@@ -147,10 +156,12 @@ void CpuGroup::keep(int maker) const
 	const Fd folder = open_in(root_, name_.c_str(), O_RDONLY | O_DIRECTORY);
 	privilege::close_all_but({maker, root_.get(), folder.get(), home_members_.get()});
 	try {
+		KeepersBeginning beginning{};
+		channel::put(beginning, privilege::leave_caller().why_not);
 		keep_rights_for_removing();
 		allow_injecting_calls_only(false);
-		const char ready = 1;
-		channel::send(maker, &ready, sizeof(ready));
+		if (!channel::send(maker, &beginning, sizeof(beginning)) || beginning.front() != 0)
+			_exit(1);
 	} catch (const Failure &) {
 		_exit(1);
 	}
@@ -179,7 +190,8 @@ CpuGroup::~CpuGroup() { end_keeper(); }
 
 void CpuGroup::add(pid_t process)
 {
-	if (group_of(process, hierarchy_) != home_)
+	// This process's children are in the root group by then (injector_server.cc).
+	if (const std::string group = group_of(process, hierarchy_); group != home_ && group != "/")
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("process {} isn't in icepath's own control group, {}", process, home_));
 	if (!write_to(members_, std::to_string(process)))

@@ -42,8 +42,8 @@ public:
 	CpuGroup(const CpuGroup &) = delete;
 	CpuGroup &operator=(const CpuGroup &) = delete;
 
-	// Adds a process of the group in which this one made the CpuGroup, so that it can be moved back. Throws
-	// Failure(MachineCannot).
+	// Adds a process of the group in which this one made the CpuGroup, so that it can be moved back, or of the root
+	// group. Throws Failure(MachineCannot).
 	void add(pid_t process);
 	void put_all_back() noexcept;
 

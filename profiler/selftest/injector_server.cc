@@ -15,6 +15,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/failure.h"
+#include "profiler/privilege/leave_caller.h"
 #include "profiler/privilege/own_child.h"
 #include "profiler/selftest/cpu_injections.h"
 #include "profiler/selftest/injector.h"
@@ -35,6 +36,10 @@ public:
 	{
 		leave_the_users_session();
 		tools_.emplace();
+		// Whoever calls icepath mustn't freeze it beside its children, some of which take a CPU from all other tasks.
+		if (const std::string why = privilege::move_to_root_groups(getpid()); !why.empty())
+			throw Failure(ExitCode::MachineCannot,
+						  "whoever calls icepath could stop the process that ends injections: " + why);
 		const bool takes_filters = tools_->device_delay.is_there() && tools_->device_delay.get().takes_a_filter;
 		keep_rights_for_injecting(takes_filters, user_, icepath_);
 		allow_injecting_calls_only(takes_filters);

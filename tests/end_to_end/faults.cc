@@ -264,7 +264,7 @@ std::vector<Fault> make_faults()
 		{"SecondIsolated",
 		 "a second run under `--isolate full`, on another CPU",
 		 isolated(two_cells()),
-		 "another icepath (pid …) has isolated CPUs of this machine, and only one can at a time: …",
+		 "another icepath (pid …) has changed this machine, and only one can at a time: …",
 		 3,
 		 Kept::Nothing,
 		 {.before = start_another_isolated, .after = expect_the_others_pid}},

@@ -53,7 +53,7 @@ public:
 		socket_ = std::move(ours);
 		thread_ = std::thread([&host, end = std::move(theirs)] {
 			const Fd never(eventfd(0, EFD_CLOEXEC));
-			isolation::keep_machine(host.tree, end.get(), getpid(), getuid(), never);
+			isolation::keep_machine(host.tree, end.get(), getpid(), getuid(), never, {});
 		});
 	}
 	~Keeper()

@@ -71,10 +71,11 @@ TEST(Journal, IsOneProcesssAtATimeAndSaysWhose)
 	FakeHost host;
 	Journal journal(host.tree);
 	journal.begin(host.head());
-	EXPECT_EQ(refusal(host.tree),
-			  fmt::format("another icepath (pid {}) has isolated CPUs of this machine, and only one can at a "
-						  "time: wait until it has ended, or take --isolate soft",
-						  getpid()));
+	EXPECT_EQ(
+		refusal(host.tree),
+		fmt::format("another icepath (pid {0}) has changed this machine, and only one can at a time: wait until it "
+					"has ended, which restores the machine, or end it (kill {0})",
+					getpid()));
 	EXPECT_FALSE(journal_is_left(host.tree)) << "somebody has it";
 }
 

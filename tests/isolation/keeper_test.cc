@@ -22,6 +22,7 @@
 
 #include "cpuset/topology.h"
 #include "profiler/isolation/journalled_changes.h"
+#include "tests/isolation/keeper_fixture.h"
 #include "tests/isolation/raw_keeper.h"
 #include "tests/privilege/no_filters.h"
 #include "tests/privilege/random_request.h"
@@ -31,32 +32,6 @@ namespace icepath::isolation {
 namespace {
 
 using Kind = KeeperRequest::Kind;
-
-class KeeperTest : public testing::Test {
-protected:
-	void SetUp() override
-	{
-		if (geteuid() != 0)
-			GTEST_SKIP() << "needs root";
-		if (!last_cpu())
-			GTEST_SKIP() << "there is no CPU for the rest of the machine";
-		cpu = *last_cpu();
-		put_back_leftovers(tree);
-		before = knobs_of_this_machine();
-	}
-	// Whatever a test does.
-	void TearDown() override
-	{
-		if (geteuid() == 0 && last_cpu()) {
-			EXPECT_EQ(knobs_after(before), before);
-			EXPECT_EQ(put_back_leftovers(tree), std::vector<std::string>());
-		}
-	}
-
-	const Tree tree{""};
-	uint32_t cpu = 0;
-	std::map<std::string, std::string> before;
-};
 
 // An icepath of the user nobody's that has isolated the last CPU and waits for its end. Killed by the destructor.
 class Icepath {
@@ -125,7 +100,8 @@ TEST_F(KeeperTest, RaisesLimitsAndPutsThemBack)
 	const uint64_t wanted = std::stoull(before.at(path)) + 4096;
 	Keeper keeper(nobody());
 	const auto steps = keeper.tune({{0, 0, wanted}});
-	ASSERT_EQ(steps.size(), 1u);
+	ASSERT_GE(steps.size(), 1u);
+	EXPECT_LE(steps.size(), 2u) << "the keeper may be ended where memory runs out";
 	EXPECT_EQ(steps[0].name, "net.core.rmem_max");
 	EXPECT_EQ(steps[0].state, cpuset::StepState::Done) << steps[0].found;
 	auto raised = before;
@@ -201,14 +177,19 @@ TEST_F(KeeperTest, PutsBackOnSigterm)
 	EXPECT_EQ(knobs_of_this_machine(), before);
 }
 
-// It is another user's, who can't let it go on, but for its end.
-TEST_F(KeeperTest, ThatWasStoppedPutsBackWhenIcepathEnds)
+// Only root can have stopped it. Nobody but root can continue it, so the next one doesn't wait for that.
+TEST_F(KeeperTest, ThatWasStoppedIsEndedByTheNextOne)
 {
 	Icepath icepath(cpu);
-	kill(icepath.keeper(), SIGSTOP);
-	ASSERT_NE(knobs_of_this_machine(), before);
+	ASSERT_EQ(kill(icepath.keeper(), SIGSTOP), 0);
+	Keeper next(nobody());
+	EXPECT_THROW(next.isolate({cpu}), Failure) << "its icepath runs";
+	EXPECT_NE(knobs_of_this_machine(), before);
 	icepath.end();
-	EXPECT_EQ(knobs_after(before), before);
+	Keeper another(nobody());
+	EXPECT_FALSE(another.isolate({cpu}).empty());
+	EXPECT_EQ(another.put_back(), std::vector<std::string>());
+	EXPECT_EQ(knobs_of_this_machine(), before);
 }
 
 TEST_F(KeeperTest, ThatIsKilledLeavesItToTheNextOne)

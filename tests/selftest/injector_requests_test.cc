@@ -12,8 +12,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "profiler/selftest/cpu_group.h"
 #include "profiler/selftest/network_injection.h"
@@ -187,6 +190,24 @@ TEST_F(InjectorRequests, EndItWhereADescriptorIsNoProcess)
 }
 
 // However it ends: the group is removed, and its processes are back in their old group.
+// Where whoever calls icepath could freeze them: it, and the process that removes its group.
+TEST_F(InjectorRequests, FindItOutOfItsCallersControlGroups)
+{
+	RawInjector injector;
+	ASSERT_TRUE(injector.is_well());
+	const std::string own = "/proc/" + std::to_string(injector.pid()) + "/";
+	std::vector<std::string> processes = {own};
+	std::ifstream children(own + "task/" + std::to_string(injector.pid()) + "/children");
+	for (std::string child; children >> child;)
+		processes.push_back("/proc/" + child + "/");
+	EXPECT_GE(processes.size(), 2u) << "icepath-group isn't there";
+	for (const std::string &process : processes) {
+		std::ifstream groups(process + "cgroup");
+		for (std::string line; std::getline(groups, line);)
+			EXPECT_TRUE(line.ends_with(":/")) << process << ": " << line;
+	}
+}
+
 TEST_F(InjectorRequests, LeaveNoGroupWhenItIsKilled)
 {
 	const auto before = groups_of_selftests();
@@ -217,6 +238,7 @@ TEST_F(InjectorRequests, LeaveNoProgramWhenItIsKilled)
 		return found;
 	};
 	const int before = count();
+	const auto groups_before = groups_of_selftests();
 	RawInjector injector;
 	std::optional<Worker> worker(std::in_place);
 	ASSERT_EQ(begin(injector, "device-delay", *worker), "");
@@ -225,6 +247,7 @@ TEST_F(InjectorRequests, LeaveNoProgramWhenItIsKilled)
 	if (load_device_delay().takes_a_filter)
 		worker.reset(); // with its namespace
 	EXPECT_TRUE(comes_true([&] { return count() == before; }));
+	EXPECT_TRUE(comes_true([&] { return groups_of_selftests() == groups_before; })) << "for the next test";
 }
 
 // Even if its keeper was killed too: the next one removes its group, but no living one's.

@@ -9,7 +9,7 @@ set -eu
 folder=$(realpath -m "$1")
 shift
 done=$folder/fetched
-packages='qemu-system-x86 qemu-system-common qemu-system-data seabios busybox-static cpio apparmor'
+packages='qemu-system-x86 qemu-system-common qemu-system-data seabios busybox-static cpio apparmor sudo libpam-modules'
 if [ -n "$(find "$done" -mtime -7 2>/dev/null)" ] && [ "$(cat "$done")" = "$packages" ]; then
 	missing=
 	for kernel; do

@@ -18,6 +18,7 @@ cp "$(find_program busybox)" "$root/bin/busybox"
 cp "$(find_program sleep)" "$root/bin" # that gets rights in tests: busybox would give them up
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
+"$source/tests/vm/sudo.sh" "$fetched/unpacked" "$root"
 cp "$source/tests/vm/init" "$root/init"
 cp "$source/tests/vm/inside.sh" "$root/inside.sh"
 cp -r "$fetched/unpacked/etc/apparmor.d" "$root/etc"
@@ -29,7 +30,8 @@ printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
 
 # Debug information is nine tenths of a program.
 for program in icepath icepath-helper icepath-worker test_conformance test_transports test_end_to_end \
-	test_every_tier test_partition test_changed_machine test_capture test_watchpoints privilege_machine_test; do
+	test_every_tier test_partition test_changed_machine test_callers_hands test_capture test_watchpoints \
+	privilege_machine_test; do
 	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
 done
 for plugin in "$build"/lib/icepath/*.so "$build"/lib/icepath/selftest/*.so; do
@@ -47,8 +49,8 @@ find "$root" -type f \( -perm -u+x -o -name '*.so' \) -exec ldd {} \; 2>/dev/nul
 	cp -L "$library" "$root$library"
 done
 
-# Modules of both kernels: what the vsock target and the selftest's network devices need.
-for name in vsock vmw_vsock_virtio_transport_common vsock_loopback veth sch_tbf sch_ingress cls_bpf; do
+# Modules of both kernels: what the vsock target, the selftest's network devices and a test's file system need.
+for name in vsock vmw_vsock_virtio_transport_common vsock_loopback veth sch_tbf sch_ingress cls_bpf fuse; do
 	find "$fetched"/unpacked/lib/modules -name "$name.ko*" | while read -r module; do
 		folder=$root/lib/modules/$(basename "${module%/kernel/*}")
 		mkdir -p "$folder"

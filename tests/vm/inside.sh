@@ -98,6 +98,50 @@ changed_machine() {
 	gtest test_changed_machine "${changes:-$those}"
 }
 
+# Before 6.2 there are no partitions.
+callers_hands() {
+	case $(uname -r) in 6.1.*) those='-PartitionOf*' ;; *) those='*' ;; esac
+	gtest test_callers_hands "$those"
+}
+
+# By sudo itself, from a group that systemd would have delegated to that user, who then writes VALUE to FILE in it. Of
+# what is in it, a frozen icepath is killed by its user as well. FILE VALUE
+called_from_own_group() {
+	setting=/proc/sys/net/core/rmem_max delegated=/sys/fs/cgroup/delegated raised=7654321
+	own=$delegated/own old=$(cat $setting)
+	mkdir -p $own /home/nobody && chown -R nobody $delegated /home/nobody && rm -rf /home/nobody/run
+	as_user() { su -s /bin/sh nobody -c "$1"; }
+	settles_at() { # VALUE
+		for _ in $(seq 600); do
+			[ "$(cat $setting)" != "$1" ] || return 0
+			sleep 0.1
+		done
+		echo "$setting is $(cat $setting) instead of $1"
+		return 1
+	}
+	(
+		echo 0 >$own/cgroup.procs
+		as_user "ulimit -f 1000000; ulimit -t 1000; cd /home/nobody && exec sudo -n $bin/icepath run -t pipe \
+			--patterns pingpong -d 60 --tune net.core.rmem_max=$raised -o run"
+	) >/tmp/called.log 2>&1 &
+	settles_at $raised || { cat /tmp/called.log; return 1; }
+	as_user "echo $2 >$own/$1"
+	for process in $([ "$1" = cgroup.kill ] || cat $own/cgroup.procs); do
+		[ "$(cat /proc/"$process"/comm)" != icepath ] || as_user "kill -KILL $process"
+	done
+	settles_at "$old"
+	result=$?
+	echo 0 >$own/cgroup.freeze
+	echo 1 >$own/cgroup.kill
+	wait
+	for _ in $(seq 50); do
+		! rmdir $own $delegated || break
+		sleep 0.1
+	done 2>/dev/null
+	"$bin/icepath" doctor --restore || return 1
+	return $result
+}
+
 random_kills() { ICEPATH_KILLS=${kills:-50} gtest test_end_to_end 'RandomKills.*'; }
 
 # What is started from then on is confined. Root without a user to become may write to /etc, but for the profile.
@@ -217,6 +261,11 @@ for steps; do
 		;;
 	changed-machine) step "the machine changes during a run" changed_machine ;;
 	noise) step "noise beside busy tasks" noise ;;
+	called-from-own-group)
+		step "called by sudo from a group that is killed" called_from_own_group cgroup.kill 1
+		step "called by sudo from a group that is frozen" called_from_own_group cgroup.freeze 1
+		;;
+	callers-hands) step "a caller's hands" callers_hands ;;
 	random-kills) step "random kills under --isolate full" random_kills ;;
 	confined) step "confined by AppArmor" confine ;;
 	user-*)
