@@ -13,36 +13,8 @@
 /* Set before loading: an icepath_call_kind by number. A futex call's kind also depends on its operation. */
 const volatile __u8 call_kinds[CALL_NUMBERS];
 
-#define S_IFMT 00170000
-#define S_IFSOCK 0140000
-#define S_IFIFO 0010000
-#define MQUEUE_MAGIC 0x19800202 /* ipc/mqueue.c */
-
-/* The object behind a file descriptor of the current task, as CALL.object has it; 0: not known. */
-static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
-{
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file *file = NULL;
-	if (fd >= BPF_CORE_READ(table, max_fds) ||
-		bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd) || !file)
-		return 0;
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	__u16 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
-	/* Both ends of a message queue opened it, so they share the inode but not the file. */
-	if (type == S_IFIFO || BPF_CORE_READ(inode, i_sb, s_magic) == MQUEUE_MAGIC)
-		return name_of((__u64)inode);
-	if (type != S_IFSOCK)
-		return name_of((__u64)file);
-	struct socket *socket = BPF_CORE_READ(file, private_data);
-	__u64 address = (__u64)BPF_CORE_READ(socket, sk);
-	if (!address)
-		return 0;
-	struct library_socket used = {.name = name_of(address), .block = block};
-	struct library_socket *seen = bpf_map_lookup_elem(&library_sockets, &address);
-	if (!seen || seen->block != used.block)
-		bpf_map_update_elem(&library_sockets, &address, &used, BPF_ANY);
-	return used.name;
-}
+/* Set before loading: the calls that make an eventfd (eventfd2, and where there is one eventfd). */
+const volatile __u32 eventfd_calls[2];
 
 static __always_inline __u8 kind_of_futex(__u8 operation)
 {
@@ -73,7 +45,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 	if (kind == ICEPATH_CALL_FUTEX_WAIT) {
 		task->call_operation = PT_REGS_PARM2_CORE_SYSCALL(registers) & 0x7f; /* FUTEX_CMD_MASK */
 		kind = kind_of_futex(task->call_operation);
-		task->call_object = first;
+		task->call_object = name_of(first, current_task->tgid);
 	} else if (kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE || kind == ICEPATH_CALL_GIVE_MESSAGES ||
 			   kind == ICEPATH_CALL_TAKE_MESSAGES) {
 		task->call_object = object_of(current_task, first);
@@ -88,8 +60,14 @@ SEC("?tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 {
 	__u64 now = bpf_ktime_get_ns();
+	if (!capturing)
+		return 0;
 	struct task_struct *current_task = bpf_get_current_task_btf();
-	struct icepath_task *task = capturing ? worker_of(current_task) : NULL;
+	/* Any task's: it may pass the eventfd on. */
+	const __u32 number = number_of_call(registers);
+	if (number == eventfd_calls[0] || number == eventfd_calls[1])
+		count_birth(current_task, result);
+	struct icepath_task *task = worker_of(current_task);
 	if (!task || !task->call_ns)
 		return 0;
 	__u64 begin_ns = task->call_ns;

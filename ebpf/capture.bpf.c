@@ -26,13 +26,15 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #include "slots.bpf.h" /* used by all others */
 
+#include "objects.bpf.h" /* before those that log and name objects */
+
 #include "faults.bpf.h"
 #include "softirqs.bpf.h"
 #include "stacks.bpf.h"
 /* used by scheduling.bpf.h */
 #include "scheduling.bpf.h"
 
-#include "sockets.bpf.h" /* before the others, which log and name sockets with it */
+#include "sockets.bpf.h" /* before the others, which log with it */
 
 #include "interrupts.bpf.h"
 

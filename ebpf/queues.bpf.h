@@ -26,10 +26,11 @@ static __always_inline int log_queue_tail(enum icepath_tier tier, __u64 queue)
 	if (!by_worker())
 		return 0;
 	__u64 sk = queue - bpf_core_field_offset(struct sock, sk_receive_queue);
-	__u16 family = 0; /* the queue may be in another structure, whose bytes could be taken for a cookie */
+	__u16 family = 0; /* the queue may be in another structure, whose bytes could be taken for a cookie or a number */
 	bpf_probe_read_kernel(&family, sizeof(family),
 						  (void *)(sk + bpf_core_field_offset(struct sock, __sk_common.skc_family)));
-	__u64 key = family == 1 /* AF_UNIX */ ? key_at(sk) : 0;
+	const bool is_socket = family == 1 /* AF_UNIX */ && (__u64)BPF_CORE_READ((struct sock *)sk, sk_socket, sk) == sk;
+	__u64 key = is_socket ? key_at(sk) : 0;
 	if (key)
 		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, false, 0);
 	return 0;
@@ -48,26 +49,26 @@ int BPF_KPROBE(kprobe_skb_queue_tail, struct sk_buff_head *queue)
 }
 
 /* TCP: a segment that continues the stream. Its socket stays locked until it has been announced. */
-static __always_inline int log_segment(enum icepath_tier tier, __u64 key, struct sk_buff *skb)
+static __always_inline int log_segment(enum icepath_tier tier, __u64 key, struct sock *sk, struct sk_buff *skb)
 {
 	__u32 end = 0;
 	if (key && !bpf_probe_read_kernel(&end, sizeof(end),
 									  (void *)((__u64)skb + bpf_core_field_offset(struct sk_buff, cb) +
 											   bpf_core_field_offset(struct tcp_skb_cb, end_seq))))
-		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, true, end);
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, true, arrived_end(sk, end));
 	return 0;
 }
 
 SEC("?fentry/tcp_queue_rcv")
 int BPF_PROG(fentry_tcp_queue_rcv, struct sock *sk, struct sk_buff *skb)
 {
-	return capturing ? log_segment(ICEPATH_TIER_FENTRY, key_of(sk), skb) : 0;
+	return capturing ? log_segment(ICEPATH_TIER_FENTRY, key_of(sk), sk, skb) : 0;
 }
 
 SEC("?kprobe/tcp_queue_rcv")
 int BPF_KPROBE(kprobe_tcp_queue_rcv, struct sock *sk, struct sk_buff *skb)
 {
-	return capturing ? log_segment(ICEPATH_TIER_KPROBE, key_at((__u64)sk), skb) : 0;
+	return capturing ? log_segment(ICEPATH_TIER_KPROBE, key_at((__u64)sk), sk, skb) : 0;
 }
 
 /* UDP: a datagram was taken out of its socket's queue. */
@@ -84,13 +85,24 @@ int BPF_KRETPROBE(kretprobe_skb_recv_udp, struct sk_buff *skb) { return skb ? lo
  * Pipes: pipe_write() holds the pipe's mutex until all bytes are in, and wakes after that. If the pipe is full, it
  * releases the mutex to wait for room. The functions that copy the bytes (lib/iov_iter.c) can't be probed everywhere,
  * so the unlocking marks the end.
+ *
+ * Until the writing call ends, its file keeps the pipe. Then the kernel counts the call (inc_syscw() in vfs_write()),
+ * and the mutex's address means nothing any more: another one may be there.
  */
+static __always_inline __u64 writes_of(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->ioac.syscw) ? BPF_CORE_READ(task, ioac.syscw) : 0;
+}
+
 static __always_inline int remember_pipe(struct kiocb *iocb)
 {
-	struct icepath_task *task = capturing ? worker_of(bpf_get_current_task_btf()) : NULL;
-	if (task)
-		task->pipe_lock =
-			(__u64)BPF_CORE_READ(iocb, ki_filp, private_data) + bpf_core_field_offset(struct pipe_inode_info, mutex);
+	struct task_struct *current_task = bpf_get_current_task_btf();
+	struct icepath_task *task = capturing ? worker_of(current_task) : NULL;
+	if (!task)
+		return 0;
+	task->pipe_lock =
+		(__u64)BPF_CORE_READ(iocb, ki_filp, private_data) + bpf_core_field_offset(struct pipe_inode_info, mutex);
+	task->pipe_writes = writes_of(current_task);
 	return 0;
 }
 
@@ -105,8 +117,9 @@ int BPF_KPROBE(kprobe_anon_pipe_write, struct kiocb *iocb) { return remember_pip
 
 static __always_inline int log_unlock(enum icepath_tier tier, __u64 lock)
 {
-	struct icepath_task *task = capturing ? worker_of(bpf_get_current_task_btf()) : NULL;
-	if (task && task->pipe_lock == lock)
+	struct task_struct *current_task = bpf_get_current_task_btf();
+	struct icepath_task *task = capturing ? worker_of(current_task) : NULL;
+	if (task && task->pipe_lock == lock && task->pipe_writes == writes_of(current_task))
 		log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, false, 0);
 	return 0;
 }

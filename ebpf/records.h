@@ -148,7 +148,11 @@ struct icepath_record {
 			 */
 			ICEPATH_U64 socket;
 			ICEPATH_U64 reserved_too;
-			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last ready or queued byte */
+			/*
+			 * TCP: where in the stream the last ready or queued byte ends, modulo 2^32. Both ends of a connection have
+			 * the same for the same byte. It begins anywhere: the sequence number itself doesn't leave the kernel.
+			 */
+			ICEPATH_U32 stream_end;
 			ICEPATH_U32 bytes; /* payload bytes of this packet or copy; 0: not known */
 			ICEPATH_U8 has_stream_end;
 			ICEPATH_U8 reserved[3];
@@ -158,8 +162,9 @@ struct icepath_record {
 		struct { /* CALL: end_ns is sys_exit */
 			ICEPATH_U64 begin_ns; /* sys_enter */
 			/*
-			 * GIVE, TAKE: a name for the socket, the pipe's inode or the file that bytes go into or come out of, the
-			 * same in all records of a run. FUTEX_…: the word's address in its process. Otherwise 0.
+			 * GIVE, TAKE: a name for the socket, pipe, message queue or eventfd that bytes go into or come out of,
+			 * which no other one has, even if it gets the first one's address or descriptor (objects.bpf.h). FUTEX_…: a
+			 * name for this word of this process. Otherwise 0.
 			 */
 			ICEPATH_U64 object;
 			ICEPATH_U64 result; /* as the kernel returned it: -errno for a failure */
@@ -233,7 +238,8 @@ struct icepath_stack {
 struct icepath_task {
 	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;
 	ICEPATH_U64 in_ns; /* last switch-in; 0: none in this block yet */
-	ICEPATH_U64 pipe_lock; /* address of the mutex of the pipe that it wrote to last */
+	ICEPATH_U64 pipe_lock; /* address of the mutex of the pipe that it writes to */
+	ICEPATH_U64 pipe_writes; /* how many writes it had made before that one */
 	ICEPATH_U64 call_ns; /* begin of the current system call; 0: none, or not seen */
 	ICEPATH_U64 call_object;
 	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */

@@ -6,17 +6,7 @@
 #define MAX_CPUS 1024
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
-/*
- * Set before loading. Kernel addresses leave the kernel only through name_of(): a name identifies an object without
- * locating it.
- */
-const volatile __u64 name_offset = 0, name_factor = 1; /* random; the factor is odd */
-/* The highest bit, set in all kernel addresses, is cleared, so that no name looks like one. */
-static __always_inline __u64 name_of(__u64 address)
-{
-	return ((address ^ name_offset) * name_factor) & 0x7fffffffffffffff;
-}
-
+/* Set before loading. */
 const volatile __u32 slot_capacity = 1;
 const volatile __u32 slot_count = 1; /* the last slot is for all CPUs without a worker */
 const volatile __u8 slot_of_cpu[MAX_CPUS];
@@ -62,19 +52,6 @@ struct {
 	__type(key, __u64);
 	__type(value, __u64);
 } keys_by_cookie SEC(".maps");
-
-/* Sockets of libraries, by address, that workers use. */
-struct library_socket {
-	__u64 name;
-	__u64 block; /* of the last use */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u64);
-	__type(value, struct library_socket);
-} library_sockets SEC(".maps");
 
 /* value_size and max_entries are set before loading. A slot is its header and slot_capacity records. */
 struct {
@@ -182,6 +159,7 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	thread->reclaims = 0;
 	thread->off_flags = 0;
 	thread->moved_ns = 0;
+	thread->pipe_lock = 0;
 	/* it has had this CPU since before the block, so its switch-in wasn't seen */
 	if (task == bpf_get_current_task_btf())
 		watch(bpf_get_smp_processor_id());

@@ -22,30 +22,11 @@ static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath
 	return record;
 }
 
-/* The name of a library's own socket, which isn't a key of the run. */
-static __always_inline __u64 key_of_library(__u64 address)
+/* The end of what a TCP socket has received, in the words of the socket that sent it. */
+static __always_inline __u32 arrived_end(struct sock *sk, __u32 sequence)
 {
-	struct library_socket *seen = bpf_map_lookup_elem(&library_sockets, &address);
-	return seen && seen->block == block ? seen->name : 0;
-}
-
-/* The key or name of a socket of the run, or 0. */
-static __always_inline __u64 key_of(struct sock *sk)
-{
-	struct icepath_socket *socket = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	return socket ? socket->key : key_of_library((__u64)sk);
-}
-
-/* The same for an address that the verifier doesn't know to be a socket's. */
-static __always_inline __u64 key_at(__u64 address)
-{
-	__u64 cookie = 0;
-	if (bpf_probe_read_kernel(&cookie, sizeof(cookie),
-							  (void *)(address + bpf_core_field_offset(struct sock, __sk_common.skc_cookie))) ||
-		!cookie)
-		return key_of_library(address);
-	__u64 *key = bpf_map_lookup_elem(&keys_by_cookie, &cookie);
-	return key ? *key : key_of_library(address);
+	return named_end(bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport)), BPF_CORE_READ(sk, __sk_common.skc_num),
+					 sequence);
 }
 
 /* TCP's receive path advances rcv_nxt first (tcp_rcv_nxt_update()): every byte before it is in the queue. */
@@ -55,7 +36,7 @@ static __always_inline void log_arrival(enum icepath_tier tier, __u64 key, struc
 		return;
 	bool is_tcp = BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP;
 	log_socket(ICEPATH_RECORD_DATA_READY, tier, key, 0, is_tcp,
-			   is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
+			   is_tcp ? arrived_end(sk, BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt)) : 0);
 }
 
 /*
@@ -133,7 +114,7 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 		__u32 bytes = skb->len - before - tcp.doff * 4u;
 		if (bytes) /* not a bare acknowledgement */
 			log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, bytes, true,
-					   bpf_ntohl(tcp.seq) + bytes);
+					   named_end(bpf_ntohs(tcp.source), bpf_ntohs(tcp.dest), bpf_ntohl(tcp.seq) + bytes));
 	} else {
 		log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, skb->len - before - sizeof(struct udphdr),
 				   false, 0);

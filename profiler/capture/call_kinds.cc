@@ -34,4 +34,13 @@ CallKinds call_kinds()
 	return kinds;
 }
 
+EventfdCalls eventfd_calls()
+{
+#ifdef SYS_eventfd // not on newer architectures
+	return {SYS_eventfd, SYS_eventfd2};
+#else
+	return {SYS_eventfd2, SYS_eventfd2};
+#endif
+}
+
 } // namespace icepath::capture

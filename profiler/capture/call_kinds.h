@@ -10,4 +10,8 @@ namespace icepath::capture {
 using CallKinds = std::array<uint8_t, 512>;
 CallKinds call_kinds();
 
+// The numbers of the calls that make an eventfd, the second one twice where there is only that.
+using EventfdCalls = std::array<uint32_t, 2>;
+EventfdCalls eventfd_calls();
+
 } // namespace icepath::capture

@@ -128,13 +128,16 @@ BpfObject Capture::opened(const std::vector<uint32_t> &cpus, uint32_t records_pe
 		bpf->rodata->slot_of_cpu[cpus[i]] = static_cast<unsigned char>(i);
 	}
 	std::array<uint64_t, 2> random{};
+	static_assert(sizeof(capture_bpf::rodata->name_keys) == sizeof(random));
 	if (getrandom(random.data(), sizeof(random), 0) != sizeof(random))
 		throw Failure(ExitCode::MachineCannot, fmt::format("no random numbers: {}", std::strerror(errno)));
-	bpf->rodata->name_offset = random[0];
-	bpf->rodata->name_factor = random[1] | 1;
+	std::memcpy(const_cast<unsigned long long *>(bpf->rodata->name_keys), random.data(), sizeof(random));
 	const CallKinds kinds = call_kinds();
 	static_assert(sizeof(capture_bpf::rodata->call_kinds) == sizeof(kinds));
 	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
+	const EventfdCalls eventfds = eventfd_calls();
+	static_assert(sizeof(capture_bpf::rodata->eventfd_calls) == sizeof(eventfds));
+	std::memcpy(const_cast<unsigned int *>(bpf->rodata->eventfd_calls), eventfds.data(), sizeof(eventfds));
 	return bpf;
 }
 

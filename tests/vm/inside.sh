@@ -228,6 +228,11 @@ for steps; do
 	conformance) conformance '*' ;;
 	conformance-*) conformance "${steps#conformance-}" ;;
 	capture-tiers) step "capture, every tier" gtest test_capture 'TiersTest.*' ;;
+	# With fewer sockets, since each takes an emulated CPU long.
+	lifetimes)
+		export ICEPATH_SOCKET_TURNS=2
+		step "objects by their lifetimes" gtest test_capture "Lifetimes.APipes*:All/LifetimesOf*/*_*"
+		;;
 	fentry | kprobe | tracepoint)
 		step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps:All/KernelAddresses.*/$steps"
 		;;

@@ -17,7 +17,7 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers stacks renamed-function fentry kprobe under-fifo without-root'
+	steps='doctor capture-tiers lifetimes stacks renamed-function fentry kprobe under-fifo without-root'
 	seconds=600 programs= ;;
 full)
 	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
