@@ -56,6 +56,15 @@ int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 	return 0;
 }
 
+/* Only calls that move bytes or messages have a result that says how many. Others' may be an address, or an id. */
+static __always_inline __u64 told_result(__u8 kind, long result)
+{
+	const long last_errno = 4095;
+	const bool moves = kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE || kind == ICEPATH_CALL_GIVE_MESSAGES ||
+					   kind == ICEPATH_CALL_TAKE_MESSAGES;
+	return moves || (result < 0 && result >= -last_errno) ? result : 0;
+}
+
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 {
@@ -78,7 +87,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 		return 0;
 	record->call.begin_ns = begin_ns;
 	record->call.object = task->call_object;
-	record->call.result = result;
+	record->call.result = told_result(task->call_kind, result);
 	record->call.number = task->call_number;
 	record->call.kind = task->call_kind;
 	record->call.operation = task->call_operation;

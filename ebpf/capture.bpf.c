@@ -24,7 +24,9 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#include "slots.bpf.h" /* used by all others */
+#include "rights.bpf.h" /* used by slots.bpf.h */
+/* used by all others */
+#include "slots.bpf.h"
 
 #include "objects.bpf.h" /* before those that log and name objects */
 

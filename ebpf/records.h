@@ -167,7 +167,7 @@ struct icepath_record {
 			 * name for this word of this process. Otherwise 0.
 			 */
 			ICEPATH_U64 object;
-			ICEPATH_U64 result; /* as the kernel returned it: -errno for a failure */
+			ICEPATH_U64 result; /* GIVE, TAKE: as the kernel returned it. Others: 0, or -errno for a failure */
 			ICEPATH_U32 number; /* the call, by this machine's table */
 			ICEPATH_U8 kind; /* icepath_call_kind */
 			ICEPATH_U8 operation; /* FUTEX_…: the operation (FUTEX_CMD_MASK) */
@@ -259,7 +259,6 @@ struct icepath_task {
 	ICEPATH_U8 call_kind;
 	ICEPATH_U8 call_operation;
 	ICEPATH_U8 reclaims; /* in memory reclaim now */
-	ICEPATH_U8 had_more_rights; /* than its user's other processes, so it isn't watched any more */
 	ICEPATH_U16 off_flags; /* of its next OFF_CPU record */
 	ICEPATH_U64 moved_ns; /* last move to another CPU's queue */
 };

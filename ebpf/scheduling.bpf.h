@@ -263,6 +263,17 @@ int BPF_PROG(on_task_newtask, struct task_struct *child)
 	struct icepath_task *task = bpf_task_storage_get(&workers, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (task)
 		task->family = parent->family;
+	if (must_not_be_watched(bpf_get_current_task_btf()))
+		bar(child);
+	return 0;
+}
+
+/* Attached from loading on if rights are compared, because a program may run and be gone between two blocks. */
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(on_sched_process_exec, struct task_struct *task)
+{
+	if (bpf_task_storage_get(&workers, task, 0, 0))
+		(void)must_not_be_watched(task);
 	return 0;
 }
 

@@ -11,13 +11,6 @@ const volatile __u32 slot_capacity = 1;
 const volatile __u32 slot_count = 1; /* the last slot is for all CPUs without a worker */
 const volatile __u8 slot_of_cpu[MAX_CPUS];
 
-/*
- * Whether a task is watched only while it has no more rights than other processes of the user: a user without root may
- * have marked a process that executes a set-uid program later.
- */
-const volatile bool compares_rights = false;
-const volatile __u32 user_id = 0, group_id = 0; /* the user's; of a run with samples as well */
-
 /* An icepath_capturing. Written by user space while programs are attached; 0 outside a block. */
 __u32 capturing = 0;
 
@@ -171,37 +164,14 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	record->thread.tgid = task->tgid;
 }
 
-/*
- * Whether the task has more rights than the user: one of its user or group ids differs from the user's, as in a set-uid
- * program, or it has capabilities in the initial user namespace, as a program whose file has some. Capabilities in a
- * user namespace of the user's own are no rights outside it. Root's capabilities aren't compared.
- */
-static __noinline bool has_more_rights(struct task_struct *task)
-{
-	struct {
-		__u32 uid, gid;
-	} ids[4] = {}; /* real, saved, effective, of files: in this order in struct cred */
-	__u64 capabilities = 0;
-	const struct cred *cred = BPF_CORE_READ(task, cred);
-	if (bpf_core_read(ids, sizeof(ids), &cred->uid) ||
-		bpf_core_read(&capabilities, sizeof(capabilities), &cred->cap_permitted))
-		return true;
-	for (int i = 0; i < 4; i++)
-		if (ids[i].uid != user_id || ids[i].gid != group_id)
-			return true;
-	return user_id != 0 && capabilities && BPF_CORE_READ(cred, user_ns, level) == 0;
-}
-
 /* A thread that this block watches, or NULL. */
 static __always_inline struct icepath_task *worker_of(struct task_struct *task)
 {
 	struct icepath_task *worker = bpf_task_storage_get(&workers, task, 0, 0);
 	if (!worker)
 		return NULL;
-	if (compares_rights && (worker->had_more_rights || has_more_rights(task))) {
-		worker->had_more_rights = 1;
+	if (compares_rights && must_not_be_watched(task))
 		return NULL;
-	}
 	bool follows = family_in_block[worker->family % ICEPATH_FAMILIES];
 	if (follows && worker->block != block)
 		begin_thread(worker, task);

@@ -36,35 +36,6 @@ __u32 stacks_begun = 0, event_stacks_begun = 0;
 /* Set before loading: how many stacks of switches and wakings a block may have. 0: this run takes no stacks. */
 const volatile __u32 event_stack_room = 0;
 
-/* mm_struct before Linux 6.18, and since. */
-struct mm_struct___number {
-	unsigned long flags;
-} __attribute__((preserve_access_index));
-struct icepath_mm_flags {
-	unsigned long bits;
-};
-struct mm_struct___bits {
-	struct icepath_mm_flags flags;
-} __attribute__((preserve_access_index));
-
-/*
- * Whether the user may read the process's memory: it has no more rights than that user's own, has had no more since it
- * executed its program, and hasn't opted out (ptrace(2), "Ptrace access mode checking").
- */
-static __always_inline bool is_readable(struct task_struct *task)
-{
-	const __u64 dumpable_mask = 3, dumpable = 1; /* MMF_DUMPABLE_MASK, SUID_DUMP_USER */
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	__u64 flags = 0;
-	if (!mm)
-		return false;
-	if (bpf_core_field_exists(((struct mm_struct___number *)mm)->flags))
-		flags = BPF_CORE_READ((struct mm_struct___number *)mm, flags);
-	else if (bpf_core_field_exists(((struct mm_struct___bits *)mm)->flags))
-		bpf_core_read(&flags, sizeof(flags), &((struct mm_struct___bits *)mm)->flags);
-	return (flags & dumpable_mask) == dumpable && !has_more_rights(task);
-}
-
 /* Copies the user-mode stack of the current task, if the task is the run's and may be read. */
 static __always_inline void copy_user_stack(struct task_struct *task, __u32 number, bool is_of_run)
 {
@@ -78,7 +49,8 @@ static __always_inline void copy_user_stack(struct task_struct *task, __u32 numb
 	 * bytes of stack together.
 	 */
 	struct pt_regs *regs = (struct pt_regs *)stack->memory;
-	if (!is_of_run || !is_readable(task) || bpf_probe_read_kernel(regs, sizeof(*regs), (void *)bpf_task_pt_regs(task)))
+	if (!is_of_run || !BPF_CORE_READ(task, mm) || has_more_rights(task) ||
+		bpf_probe_read_kernel(regs, sizeof(*regs), (void *)bpf_task_pt_regs(task)))
 		return;
 	const __u64 sp = regs->sp;
 	const __u64 registers[ICEPATH_USER_REGISTERS] = {regs->ax,  regs->dx,  regs->cx,  regs->bx,  regs->si,  regs->di,

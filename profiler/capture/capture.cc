@@ -138,6 +138,7 @@ BpfObject Capture::opened(const std::vector<uint32_t> &cpus, uint32_t records_pe
 	const EventfdCalls eventfds = eventfd_calls();
 	static_assert(sizeof(capture_bpf::rodata->eventfd_calls) == sizeof(eventfds));
 	std::memcpy(const_cast<unsigned int *>(bpf->rodata->eventfd_calls), eventfds.data(), sizeof(eventfds));
+	bpf_program__set_autoload(bpf->progs.on_sched_process_exec, owner_.has_value());
 	return bpf;
 }
 
@@ -162,6 +163,13 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->capacity = records_per_slot;
 	bpf_ = bpf.release();
+	if (!owner_)
+		return;
+	exec_link_ = bpf_program__attach(bpf_->progs.on_sched_process_exec);
+	if (!exec_link_)
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("cannot trace sched_process_exec ({}), so programs that gain rights would be watched",
+								  std::strerror(errno)));
 }
 
 // To be called after the programs are loaded, so that the kernel's symbols include theirs.
@@ -179,6 +187,7 @@ void Capture::unload()
 	for (auto *links : {&links_, &second_links_})
 		for (bpf_link *&link : *links)
 			bpf_link__destroy(std::exchange(link, nullptr)); // takes null
+	bpf_link__destroy(std::exchange(exec_link_, nullptr));
 	if (slots_)
 		munmap(std::exchange(slots_, nullptr), size_t{slot_bytes_} * slot_count_);
 	timers_.reset();
@@ -260,10 +269,8 @@ uint32_t Capture::follow(int pidfd, uint32_t family)
 bool Capture::mark(int pidfd, bool in_block)
 {
 	icepath_task before{}, state{};
-	if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &before) == 0) {
+	if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &before) == 0)
 		state.family = before.family;
-		state.had_more_rights = before.had_more_rights;
-	}
 	state.in_block = in_block;
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY) == 0)
 		return true;
@@ -350,7 +357,9 @@ void Capture::log_still_off()
 	auto *slot = reinterpret_cast<icepath_slot *>(slots_ + size_t{slot_bytes_} * (slot_count_ - 1));
 	for (const int pidfd : block_workers_) {
 		icepath_task state{};
-		if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state) || state.out_ns == 0)
+		uint32_t is_barred = 0;
+		if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state) || state.out_ns == 0 ||
+			bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.barred), &pidfd, &is_barred) == 0)
 			continue;
 		const uint32_t position = __atomic_fetch_add(&slot->position, 1, __ATOMIC_SEQ_CST);
 		if (position >= records_per_slot_)
@@ -367,6 +376,8 @@ void Capture::log_still_off()
 		reinterpret_cast<icepath_record *>(slot + 1)[position] = record;
 	}
 }
+
+uint32_t Capture::unwatched_tasks() const { return __atomic_load_n(&bpf_->bss->barred_tasks, __ATOMIC_SEQ_CST); }
 
 Misses Capture::misses() const
 {

@@ -32,8 +32,9 @@ public:
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
 	// doesn't work, or LoadInterrupted (bpf_object.h). `sampled`: it can also sample what workers run on `cpus`, with the stacks of what that user may
 	// trace; throws Failure(MachineCannot) if it can't.
-	// `owner`: a marked task is watched only while it has no more rights than ordinary processes of that user and
-	// group.
+	// `owner`: a marked task is watched only as long as that user could trace it: it has and had no more rights than
+	// ordinary processes of that user and group, since it was marked or started by a marked one, and doesn't hide its
+	// memory (ebpf/rights.bpf.h). Of libraries' sockets, only that user's are recorded.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
 			std::optional<Owner> sampled = {}, std::optional<Owner> owner = {});
 	~Capture(); // detaches and unloads
@@ -66,6 +67,9 @@ public:
 	// narrower.
 	std::vector<SkippedPrograms> end_block();
 
+	// How many marked tasks aren't watched any more, because their owner couldn't trace them; since loading.
+	uint32_t unwatched_tasks() const;
+
 	// The descriptor's holder can also write: the kernel doesn't map a map by a read-only descriptor (bpf_map_mmap()
 	// wants VM_SHARED, which mmap drops for one). So nothing read back from the slots may serve as a bound.
 	int slots_fd() const;
@@ -94,6 +98,7 @@ private:
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{}, second_links_{};
+	bpf_link *exec_link_ = nullptr; // nullptr: rights aren't compared
 	Selection selection_;
 	std::optional<Owner> owner_;
 	ProbeSet available_ = 0;

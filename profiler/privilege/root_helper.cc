@@ -236,6 +236,7 @@ std::vector<capture::SkippedPrograms> Helper::end_block()
 	request.kind = HelperRequestKind::EndBlock;
 	std::vector<Fd> none;
 	const HelperReply reply = ask(request, {}, none);
+	unwatched_ = reply.unwatched;
 	return {reply.skipped.begin(), reply.skipped.begin() + std::min<size_t>(reply.skipped_count, reply.skipped.size())};
 }
 

@@ -83,6 +83,7 @@ struct HelperReply {
 	std::array<ProbeChoice, capture::kProbes.size()> choices; // Load
 	uint32_t skipped_count; // EndBlock
 	std::array<capture::SkippedPrograms, capture::kMostSkipTimes> skipped;
+	uint32_t unwatched; // EndBlock: as Capture::unwatched_tasks()
 };
 
 // The helper doesn't answer.
@@ -133,11 +134,14 @@ public:
 	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks,
 					 uint64_t sample_period_ns = 0);
 	std::vector<capture::SkippedPrograms> end_block();
+	// As of the last end_block(), see capture::Capture::unwatched_tasks().
+	uint32_t unwatched_tasks() const { return unwatched_; }
 	pid_t pid() const { return process_.pid(); }
 
 private:
 	HelperReply ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received);
 	RootProcess process_;
+	uint32_t unwatched_ = 0;
 };
 
 inline constexpr const char *kHelperName = "icepath-helper"; // of its process, and of its file

@@ -127,6 +127,7 @@ public:
 		case HelperRequestKind::EndBlock:
 			looks_ = false;
 			put_skipped(capture().end_block(), reply);
+			reply.unwatched = capture().unwatched_tasks();
 			break;
 		case HelperRequestKind::Claim:
 			claim(request, reply);

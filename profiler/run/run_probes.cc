@@ -33,6 +33,16 @@ void RunProbes::attach(capture::ProbeSet wanted)
 	available_ = available;
 }
 
+void RunProbes::tell_unwatched(const Visit &visit, const std::vector<model::Cell> &cells)
+{
+	if (std::exchange(unwatched_, helper_.unwatched_tasks()) == helper_.unwatched_tasks())
+		return;
+	for (const size_t cell : visit)
+		notices_.add(fmt::format("{}: a thread wasn't watched, because its process has or had more rights than its "
+								 "user, or hides its memory: what it did is absent from the layers",
+								 model::title(cells[cell])));
+}
+
 void RunProbes::detach()
 {
 	if (!works_)

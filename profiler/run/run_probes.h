@@ -26,6 +26,8 @@ public:
 	// Attaches exactly these, if the helper lives. A probe that can't be attached becomes a notice. Throws HelperDied.
 	void attach(capture::ProbeSet wanted);
 	void detach(); // all of them; throws nothing
+	// After a block of these cells: adds a notice if a task wasn't watched that was to be.
+	void tell_unwatched(const Visit &visit, const std::vector<model::Cell> &cells);
 	void helper_died() { works_ = false; }
 
 	bool works() const { return works_; } // the helper lives, as far as is known
@@ -37,6 +39,7 @@ private:
 	Notices &notices_;
 	privilege::SlotsView slots_;
 	capture::ProbeSet available_ = 0;
+	uint32_t unwatched_ = 0; // told so far
 	bool works_ = true;
 };
 

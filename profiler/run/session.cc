@@ -313,6 +313,7 @@ private:
 		const Awake awake(options_.awake, head_.cells[visit.front()], notices_);
 		Measured measured = run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
 		injected.clear();
+		probes_.tell_unwatched(visit, head_.cells);
 		cost.add_to(measured.window);
 		if (measured.window.is_sampled())
 			functions_.name(measured.window);

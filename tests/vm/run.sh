@@ -17,7 +17,7 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers lifetimes stacks renamed-function fentry kprobe under-fifo without-root'
+	steps='doctor capture-tiers lifetimes stacks renamed-function fentry kprobe under-fifo without-root members-tasks'
 	seconds=600 programs= ;;
 full)
 	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
@@ -28,6 +28,7 @@ tracepoint every-tracepoint
 middleware
 without-user-namespaces
 without-root-all
+members-tasks-all
 conformance
 confined user-100-all-transports not-denied
 confined user-100-all-installed not-denied'
