@@ -394,7 +394,7 @@ TEST_F(WithoutRoot, HeldOpenItHasNoCapabilitiesOnceTheyAreTakenBack)
 		const Fd file(open(helper.c_str(), O_RDONLY | O_CLOEXEC));
 		return Fd(fcntl(file.get(), F_DUPFD_CLOEXEC, kBeyondTheSocket));
 	};
-	const auto why_not_served = [](const Fd &held) {
+	const auto why_not_served = [&](const Fd &held) {
 		Start start;
 		start.prepare_helper = [&] {
 			const std::string user = std::to_string(kMember), parent = std::to_string(getppid());
