@@ -35,6 +35,11 @@ namespace icepath::capture {
 namespace {
 
 constexpr uint32_t kDatagrams = 20'000;
+// At least so many are sent while the busy process has its CPU. Both processes have the highest priority of ordinary
+// tasks, so another of the usual priority gets the 87th part of a CPU: it takes some eighty to come near this limit.
+constexpr uint32_t kJudged = kDatagrams / 10;
+// What is sent so shortly before the busy process loses its CPU, or after, may arrive while it is away.
+constexpr uint64_t kOnItsWayNs = 100'000;
 
 // A network namespace of the test's own, in which `cpu` handles packets of others by an interrupt (receive packet
 // steering).
@@ -90,8 +95,11 @@ int datagram_socket()
 	return it;
 }
 
+void take_precedence() { EXPECT_EQ(setpriority(PRIO_PROCESS, 0, -20), 0); }
+
 bool send_all(int socket)
 {
+	take_precedence();
 	char byte = 0;
 	for (uint32_t i = 0; i < kDatagrams; i++) {
 		if (send(socket, "x", 1, 0) != 1)
@@ -117,6 +125,7 @@ struct Busy {
 			getrusage(RUSAGE_SELF, &usage);
 			return usage.ru_nvcsw + usage.ru_nivcsw;
 		};
+		take_precedence();
 		constexpr uint64_t kLongNs = 20'000;
 		std::array<int, 2> ends{};
 		char byte = 0;
@@ -137,8 +146,9 @@ struct Busy {
 	}
 	bool was_away(uint64_t at_ns) const
 	{
-		return std::any_of(away_ns.begin(), away_ns.begin() + away,
-						   [&](const auto &one) { return one.first <= at_ns && at_ns <= one.second; });
+		return std::any_of(away_ns.begin(), away_ns.begin() + away, [&](const auto &one) {
+			return one.first - kOnItsWayNs <= at_ns && at_ns <= one.second + kOnItsWayNs;
+		});
 	}
 };
 
@@ -203,7 +213,8 @@ TEST(Nested, AnnouncementsAreRecordedOnceEach)
 	const size_t recorded = seen.of_socket(ICEPATH_RECORD_DATA_READY, kFirstKey).size();
 	EXPECT_LE(recorded, kDatagrams);
 	EXPECT_GE(recorded + beside, kDatagrams);
-	EXPECT_LT(beside, kDatagrams / 2);
+	EXPECT_LT(busy_in->away, busy_in->away_ns.size()) << "it was away more often than it could note";
+	EXPECT_GE(kDatagrams - beside, kJudged);
 	RecordProperty("beside", static_cast<int>(beside));
 	RecordProperty("skips", static_cast<int>(skips));
 	munmap(busy_in, sizeof(*busy_in));
