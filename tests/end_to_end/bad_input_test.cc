@@ -138,7 +138,7 @@ TEST(NotBuilt, IsNotUnknown)
 			  std::string::npos)
 		<< listed.out;
 	const auto run_of = [&](const std::string &targets) {
-		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "3"},
+		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "2"},
 				   folder.path(), std::chrono::seconds(60), {{"ICEPATH_PLUGIN_PATH", folder.path()}});
 	};
 	const Outcome missing = run_of("pipe,fastdds/udp");

@@ -113,7 +113,7 @@ TEST(Descriptors, AreCountedBeforeTheyAreUsedUp)
 	for (int limit = 10; limit < 138; limit += limit < 128 ? 6 : 1) {
 		const Outcome outcome =
 			run({"/bin/sh", "-c", "ulimit -n " + std::to_string(limit) + "; exec \"$@\"", "sh", icepath_program(),
-				 "run", "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "4", "-o", "out"},
+				 "run", "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
 				folder.path());
 		EXPECT_EQ(outcome.exit_code, 3) << limit << outcome.err;
 		EXPECT_TRUE(tells(outcome, "open files are needed… and " + std::to_string(limit) + " are allowed"))
@@ -141,7 +141,7 @@ TEST(Memory, ThatRunsOutIsTold)
 		fs::remove_all(folder.path() / "out");
 		const Outcome outcome =
 			run({"/bin/sh", "-c", "ulimit -v " + std::to_string(kib) + "; exec \"$@\"", "sh", icepath_program(), "run",
-				 "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "3", "-o", "out"},
+				 "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
 				folder.path());
 		EXPECT_TRUE(is_told_as_a_limit(outcome)) << kib << " KiB: " << outcome.exit_code << outcome.err;
 		any_failed = any_failed || outcome.exit_code != 0;
@@ -164,7 +164,7 @@ TEST(Memory, OfTheGroupThatRunsOutIsTold)
 	std::ofstream(group / "memory.limit_in_bytes") << (16 << 20);
 	const Outcome outcome =
 		run({"/bin/sh", "-c", "echo $$ >" + (group / "cgroup.procs").string() + "; exec \"$@\"", "sh",
-			 icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "3", "-o", "out"},
+			 icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
 			folder.path());
 	EXPECT_TRUE(outcome.exit_code == 137 || is_told_as_a_limit(outcome)) << outcome.exit_code << outcome.err;
 	EXPECT_TRUE(outcome.exit_code == 137 || tells(outcome, "memory ran out")) << outcome.err;

@@ -116,7 +116,7 @@ protected:
 
 TEST_F(Isolate, SoftKeepsCpusAwakeInBlocksAndNotBetweenThem)
 {
-	Running running(run_of({"--patterns", "pingpong", "-d", "6"}), folder.path());
+	Running running(run_of({"--patterns", "pingpong", "-d", "3"}), folder.path());
 	const Seen seen = watch(running, 60s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	ASSERT_TRUE(seen.workers);
@@ -136,7 +136,7 @@ TEST_F(Isolate, SoftKeepsCpusAwakeInBlocksAndNotBetweenThem)
 
 TEST_F(Isolate, SparseCellsKeepTheMachinesOwnIdleStates)
 {
-	Running running(run_of({"--patterns", "sparse", "--sparse-period", "50ms", "-d", "9"}), folder.path());
+	Running running(run_of({"--patterns", "sparse", "--sparse-period", "50ms", "-d", "5"}), folder.path());
 	const Seen seen = watch(running, 60s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	ASSERT_TRUE(seen.workers);
@@ -148,7 +148,7 @@ TEST_F(Isolate, NoneAndIdleStatesNeverTouchThem)
 {
 	for (const Words &options : {Words{"--isolate", "none"}, Words{"--idle-states"}}) {
 		SCOPED_TRACE(options[0]);
-		Words words = {"--patterns", "pingpong", "-d", "4"};
+		Words words = {"--patterns", "pingpong", "-d", "2"};
 		words.insert(words.end(), options.begin(), options.end());
 		is_over = false;
 		std::filesystem::remove_all(folder.path() / "out");

@@ -139,7 +139,7 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 		 {"lcm", {}}, // likewise
 		 {"nng/ipc", {"nng:task"}}, // other threads may take it before
 		 {"grpc/stream", {}}}, // mostly read by the receiver itself, seldom by grpcpp_sync_ser
-		31, folder.path());
+		20, folder.path());
 	expect_nothing_left();
 }
 
@@ -147,7 +147,7 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 // fewer than by block, unless the library has a thread for its callbacks alone, as NATS and ROS 1's spinner do.
 TEST_F(Middleware, MessagesAreFollowedToTheThreadThatCallsBack)
 {
-	expect_followed({{"mqtt/qos0", {"mosquitto"}}, {"nats", {"nats-server"}}, {"grpc/callback", {}}}, 12, folder.path(),
+	expect_followed({{"mqtt/qos0", {"mosquitto"}}, {"nats", {"nats-server"}}, {"grpc/callback", {}}}, 6, folder.path(),
 					"callback");
 	expect_nothing_left();
 }
@@ -156,7 +156,7 @@ TEST_F(Middleware, MessagesAreFollowedToTheThreadThatCallsBack)
 TEST_F(Middleware, LongMessagesAreFollowed)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "nng/ipc,grpc/stream", "-s", "1M", "--patterns",
-								 "pingpong", "-d", "6", "-o", "out"},
+								 "pingpong", "-d", "4", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const nlohmann::json json = read_json(folder.path() / "out/run.json");
@@ -209,7 +209,7 @@ TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 TEST_F(Middleware, ARosServiceThatIsNotPersistentConnectsAnewOnEveryCall)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "ros/service,ros/service-persistent", "-s", "64",
-								 "--patterns", "pingpong", "-d", "6", "-o", "out"},
+								 "--patterns", "pingpong", "-d", "3", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	std::map<std::string, std::map<std::string, double>> calls; // per message, by target

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "iceoryx", "-w", "spin", "-s", "64,4k,64k,1M",
-								 "--patterns", "pingpong", "-d", "5", "-o", "out"},
+								 "--patterns", "pingpong", "-d", "3", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
@@ -78,7 +78,7 @@ TEST_F(Middleware, DaemonsRunOnTheirCpus)
 		SCOPED_TRACE("--daemon-cpus " + given);
 		std::vector<std::string> words = {
 			icepath_program(), "run",      "-t", "iceoryx", "-w",     "epoll", "-s", "64",
-			"--patterns",      "pingpong", "-d", "4",       "--cpus", "0,0",   "-o", "out" + given};
+			"--patterns",      "pingpong", "-d", "2",       "--cpus", "0,0",   "-o", "out" + given};
 		if (!given.empty())
 			words.insert(words.end(), {"--daemon-cpus", given});
 		Running running(words, folder.path());
@@ -107,7 +107,7 @@ TEST_F(Middleware, DaemonsRunOnTheirCpus)
 TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "iceoryx", "-w", "epoll", "-s", "64", "--patterns",
-								 "pingpong,oneway", "-d", "5", "-o", "out"},
+								 "pingpong,oneway", "-d", "3", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
@@ -171,7 +171,7 @@ TEST_F(Middleware, ALibrarysThreadsHaveTheCpuOfTheirSide)
 		const std::string out = is_free ? "free" : "out";
 		std::vector<std::string> words = {
 			icepath_program(), "run", "-t", "cyclonedds/udp", "-w",  "epoll", "-s", "64", "--patterns",
-			"pingpong",        "-d",  "4",  "--cpus",         "0,1", "-o",    out};
+			"pingpong",        "-d",  "2",  "--cpus",         "0,1", "-o",    out};
 		if (is_free)
 			words.emplace_back("--free-library-threads");
 		Running running(words, folder.path());
@@ -214,7 +214,7 @@ TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
 								 "--patterns",
 								 "pingpong",
 								 "-d",
-								 "5",
+								 "3",
 								 "-o",
 								 folder.path() / "out"},
 								folder.path(), 60s, {{"SUDO_UID", std::to_string(nobody->pw_uid)}});
@@ -234,7 +234,7 @@ TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
 TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
 {
 	const Outcome outcome = run(
-		{icepath_program(), "run", "-t", "iceoryx,pipe", "-s", "64", "--patterns", "pingpong", "-d", "5", "-o", "out"},
+		{icepath_program(), "run", "-t", "iceoryx,pipe", "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
 		folder.path(), 60s, {{"PATH", "/nowhere"}});
 	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 	EXPECT_TRUE(mentions(outcome.out, "iox-roudi can't be started: No such file or directory; Debian's package iceoryx "

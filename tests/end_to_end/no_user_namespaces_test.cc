@@ -62,7 +62,7 @@ TEST(WithoutUserNamespaces, FoldersOfTheUsersLeadRootNowhere)
 	const Traces before = traces_before();
 	Running running({"unshare", "-m", ICEPATH_SOURCE "/tests/end_to_end/without_user_namespaces.sh",
 					 folder.path().string(), build.string(), icepath_program(), "run", "-q", "-t", "zeromq/ipc", "-s",
-					 "64", "--patterns", "pingpong", "-d", "6", "-o", "/tmp/results/run"},
+					 "64", "--patterns", "pingpong", "-d", "3", "-o", "/tmp/results/run"},
 					"/",
 					{{"SUDO_UID", std::to_string(kNobody)},
 					 {"ICEPATH_PLUGIN_PATH", (build / "lib/icepath").string() + ":/tmp/plugins:/tmp/plugins/link"}});

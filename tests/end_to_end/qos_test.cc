@@ -18,7 +18,7 @@ TEST(QualityOfService, IsAFactorAndToldAsItWasGranted)
 	const Folder folder;
 	const Outcome outcome = run({icepath_program(), "run", "-t", "fastdds/udp,cyclonedds/udp,pipe", "--qos",
 								 "reliability=reliable,best-effort", "--qos", "depth=3", "--qos", "lifespan=700ms",
-								 "-s", "64", "--patterns", "pingpong", "-d", "8", "-o", "out"},
+								 "-s", "64", "--patterns", "pingpong", "-d", "4", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");

@@ -63,7 +63,7 @@ protected:
 	{
 		std::vector<std::string> line = {
 			broken(), "run", "-t", "uds-seqpacket",        "-w", "block,poll", "--patterns", "pingpong",
-			"-s",     "64",  "-d", functions ? "14" : "4", "-m", "200",        "-o",         "out"};
+			"-s",     "64",  "-d", functions ? "14" : "3", "-m", "200",        "-o",         "out"};
 		line.insert(line.end(), more.begin(), more.end());
 		const Outcome outcome = run(line, folder.path(), 120s);
 		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

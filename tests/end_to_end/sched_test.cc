@@ -74,7 +74,7 @@ TEST(Sched, IsThatOfTheSidesAlone)
 	const Folder folder;
 	// zeromq has threads of its own.
 	Running running({icepath_program(), "run", "-t", "uds-stream,zeromq/ipc", "-s", "64", "--patterns", "pingpong",
-					 "--sched", "other,fifo:7", "-d", "9", "-o", "out"},
+					 "--sched", "other,fifo:7", "-d", "5", "-o", "out"},
 					folder.path());
 	Outcome outcome;
 	std::atomic<bool> is_over{false};

@@ -186,7 +186,7 @@ protected:
 			return;
 		folder = new Folder;
 		outcome = run({icepath_program(), "run", "-q", "--stacks", "-t", "pipe", "-s", "64", "--patterns", "pingpong",
-					   "--between", "processes", "-d", "12", "-o", "out"},
+					   "--between", "processes", "-d", "8", "-o", "out"},
 					  folder->path(), std::chrono::seconds(120));
 	}
 

@@ -41,7 +41,7 @@ TEST_P(Tiers, PathsAreWholeAndTheRunSaysWhatTheyRestOn)
 	const Folder folder;
 	std::vector<nlohmann::json> runs;
 	const auto cells = measure_until_enough(
-		"uds-stream,uds-seqpacket,uds-dgram,pipe,mqueue,tcp,udp,shm-ring", functions ? 16 : 8,
+		"uds-stream,uds-seqpacket,uds-dgram,pipe,mqueue,tcp,udp,shm-ring", functions ? 16 : 5,
 		{"--tier", tier, "-w", "block,poll", "--patterns", "pingpong", "-s", "64", "-m", "200"}, folder.path(),
 		[&](const nlohmann::json &json, const std::string &) { runs.push_back(json); });
 	ASSERT_FALSE(runs.empty());

@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<std::string> on_cpus(const std::string &cpus, const std::string &output)
+std::vector<std::string> on_cpus(const std::string &cpus, const std::string &output, const std::string &seconds = "2")
 {
-	return {icepath_program(), "run", "-t", "pipe",   "-s", "64", "--patterns",
-			"pingpong",        "-d",  "4",  "--cpus", cpus, "-o", output};
+	return {icepath_program(), "run", "-t",    "pipe",   "-s", "64", "--patterns",
+			"pingpong",        "-d",  seconds, "--cpus", cpus, "-o", output};
 }
 
 void await_rounds(const Running &running)
@@ -32,7 +32,7 @@ TEST(TwoRuns, OnOneCpuAreRefusedFromAContainerToo)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	Running first(on_cpus("0,1", "first"), folder.path());
+	Running first(on_cpus("0,1", "first", "60"), folder.path()); // it is killed
 	await_rounds(first);
 	std::vector<std::string> arguments = on_cpus("1,1", "second");
 	arguments.insert(arguments.begin(), {"unshare", "--net"});
@@ -51,7 +51,7 @@ TEST(TwoRuns, OnOtherCpusAreAllowed)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	Running first(on_cpus("0,0", "first"), folder.path());
+	Running first(on_cpus("0,0", "first", "4"), folder.path());
 	await_rounds(first);
 	const Outcome second = run(on_cpus("1,1", "second"), folder.path());
 	EXPECT_EQ(second.exit_code, 0) << second.err;

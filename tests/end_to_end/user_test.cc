@@ -37,7 +37,7 @@ TEST(InvokingUser, OwnsTheFilesAndRunsEverythingButTheHelper)
 	ASSERT_NE(nobody, nullptr);
 	const Folder folder;
 	Running running(
-		{icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "-d", "5", "-o", "out"},
+		{icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "-d", "3", "-o", "out"},
 		folder.path(), {{"SUDO_UID", std::to_string(nobody->pw_uid)}, {"SUDO_GID", std::to_string(nobody->pw_gid)}});
 	for (int i = 0; i < 1000 && running.err_so_far().find("round 2") == std::string::npos; i++)
 		std::this_thread::sleep_for(10ms);
@@ -65,7 +65,7 @@ TEST(InvokingUser, WorkersHaveNoRecords)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	Running running(
-		{icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "4", "-o", "out"},
+		{icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "3", "-o", "out"},
 		folder.path());
 	for (int i = 0; i < 1000 && running.err_so_far().find("round 2") == std::string::npos; i++)
 		std::this_thread::sleep_for(10ms);
@@ -91,7 +91,7 @@ TEST(InvokingUser, PlainRootStaysRootAndSaysSo)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	const Outcome outcome = run({"env", "-u", "SUDO_UID", "-u", "PKEXEC_UID", icepath_program(), "run", "-t", "pipe",
-								 "-s", "64", "--patterns", "pingpong", "-d", "5", "-o", "out"},
+								 "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	EXPECT_EQ(outcome.out.find("started by root itself"), std::string::npos) << "every such run would say so";
