@@ -261,7 +261,7 @@ std::string first_line(const fs::path &file)
 Traces traces_after(const Traces &before)
 {
 	Traces traces = traces_on_this_machine();
-	for (int i = 0; i < 300 && traces != before; i++, traces = traces_on_this_machine())
+	for (int i = 0; i < 3000 && traces != before; i++, traces = traces_on_this_machine())
 		std::this_thread::sleep_for(10ms);
 	return traces;
 }

@@ -74,7 +74,7 @@ struct Traces {
 };
 // Before a test. An earlier run's programs go only after the kernel's grace periods: waits up to 30 s for that.
 Traces traces_before();
-// Afterwards: equal to `before`, or the state after 3 s.
+// Afterwards: equal to `before`, or the state after 30 s: what is left stays, what is slow to go needn't.
 Traces traces_after(const Traces &before);
 std::ostream &operator<<(std::ostream &out, const Traces &traces);
 

@@ -6,14 +6,15 @@
 
 #include <set>
 
-#include "tests/end_to_end/command.h"
+#include "tests/end_to_end/measured_again.h"
 
 namespace icepath::end_to_end {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr int kBytes = 64;
+
+// A layer that a mechanism requires needn't be in each message.
+bool has_enough(const nlohmann::json &cell) { return has_messages(cell) && cell["messages"]["complete"] >= 100; }
 
 class EveryTransport : public testing::Test {
 protected:
@@ -22,19 +23,20 @@ protected:
 		if (geteuid() != 0)
 			return;
 		folder = new Folder;
-		outcome = new Outcome(run({icepath_program(), "run", "-t", kAllByTwoThreads, "-w", "block,poll,spin",
-								   "--patterns", "pingpong", "-s", std::to_string(kBytes), "-d", "20", "-o", "out"},
-								  folder->path(), 120s));
-		if (outcome->exit_code != 0)
+		json = new nlohmann::json;
+		(*json)["cells"] = cells_with_enough(
+			kAllByTwoThreads,
+			{"-w", "block,poll,spin", "--patterns", "pingpong", "-s", std::to_string(kBytes), "-d", "15"},
+			folder->path(), has_enough);
+		if ((*json)["cells"].empty())
 			return;
-		json = new nlohmann::json(read_json(folder->path() / "out/run.json"));
+		(*json)["notices"] = read_json(folder->path() / "out0/run.json")["notices"];
 		targets =
 			new nlohmann::json(nlohmann::json::parse(run({icepath_program(), "list", "--json"}, folder->path()).out));
 	}
 	static void TearDownTestSuite()
 	{
 		delete folder;
-		delete outcome;
 		delete json;
 		delete targets;
 	}
@@ -42,7 +44,7 @@ protected:
 	{
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
-		ASSERT_EQ(outcome->exit_code, 0) << outcome->err;
+		ASSERT_FALSE((*json)["cells"].empty());
 	}
 
 	static std::set<std::string> layers_of(const nlohmann::json &cell)
@@ -59,7 +61,6 @@ protected:
 	}
 
 	static inline Folder *folder = nullptr;
-	static inline Outcome *outcome = nullptr;
 	static inline nlohmann::json *json = nullptr, *targets = nullptr;
 };
 

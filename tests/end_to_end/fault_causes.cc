@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -55,6 +56,7 @@ constexpr const char *kSetting = "/proc/sys/vm/stat_interval";
 // The run's file has its last name by then, and the helper ends before the keeper is asked.
 void kill_keeper_at_the_end(Scene &scene)
 {
+	EXPECT_EQ(setpriority(PRIO_PROCESS, 0, -20), 0); // it must run within milliseconds, whoever else wants the CPU
 	for (int i = 0; i < 600'000 && !fs::exists(scene.folder.path() / "out/capture.icp"); i++)
 		std::this_thread::sleep_for(100us);
 	scene.icepath->signal(SIGSTOP);
@@ -63,6 +65,7 @@ void kill_keeper_at_the_end(Scene &scene)
 	EXPECT_EQ(now, "120") << "the machine was restored already";
 	kill_keeper(scene);
 	scene.icepath->signal(SIGCONT);
+	setpriority(PRIO_PROCESS, 0, 0);
 }
 void kill_tuned(Scene &scene)
 {
@@ -154,7 +157,7 @@ void restore_by_doctor(Scene &scene, const Outcome &)
 void restore_by_next_run(Scene &scene, const Outcome &)
 {
 	const Outcome next =
-		run({icepath_program(), "run", "-t", "null", "--patterns", "pingpong", "-d", "3", "-o", "next"},
+		run({icepath_program(), "run", "-t", "null", "--patterns", "pingpong", "-d", "2", "-o", "next"},
 			scene.folder.path());
 	EXPECT_EQ(next.exit_code, 0) << next.err;
 }

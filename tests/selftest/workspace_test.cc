@@ -44,7 +44,7 @@ protected:
 	}
 	bool empty_soon() const
 	{
-		for (int i = 0; i < 300 && folders() > 0; i++)
+		for (int i = 0; i < 3000 && folders() > 0; i++)
 			std::this_thread::sleep_for(10ms);
 		return folders() == 0;
 	}
@@ -133,7 +133,7 @@ TEST_F(WorkspaceTest, WhatRemovesItHasNoneOfItsMakersDescriptors)
 		}
 		return false;
 	};
-	for (int i = 0; i < 300 && has_others(); i++) // it closes them after its maker goes on
+	for (int i = 0; i < 3000 && has_others(); i++) // it closes them after its maker goes on
 		std::this_thread::sleep_for(10ms);
 	EXPECT_FALSE(has_others());
 	end(other);
