@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# add_browser_bundles(output.cc folder name=file...): makes a C++ file that defines icepath::report::name for each, a
+# add_browser_bundles(output.cc folder name=file...): makes a C++ file that defines icepath::pages::name for each, a
 # std::string_view with the content of `file` in `folder`, bundled with what it imports. `folder` has the declarations
 # in bundles.h. What is bundled of d3 is under the licence in LICENSES/BSD-3-Clause.txt, which scripts begin with.
 include_guard(GLOBAL)

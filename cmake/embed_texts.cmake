@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run by add_browser_bundles(): writes OUTPUT with the TEXTS, name=file each; scripts after the LICENCE.
 file(READ ${LICENCE} licence)
-set(code "// Made by cmake/embed_texts.cmake.\n#include \"profiler/report/browser/bundles.h\"\n\n")
-string(APPEND code "namespace icepath::report {\n\n")
+set(code "// Made by cmake/embed_texts.cmake.\n#include \"profiler/pages/browser/bundles.h\"\n\n")
+string(APPEND code "namespace icepath::pages {\n\n")
 foreach(text ${TEXTS})
   string(REGEX MATCH "^[^=]*" name ${text})
   string(REGEX REPLACE "^[^=]*=" "" file ${text})
@@ -15,4 +15,4 @@ foreach(text ${TEXTS})
   endif()
   string(APPEND code "extern const std::string_view ${name} = R\"icepath(${content})icepath\";\n\n")
 endforeach()
-file(WRITE ${OUTPUT} "${code}} // namespace icepath::report\n")
+file(WRITE ${OUTPUT} "${code}} // namespace icepath::pages\n")

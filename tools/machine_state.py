@@ -16,7 +16,7 @@ WAKE_RATIO = 1.25
 STEAL_SHARE = 0.01  # an absolute difference above this counts
 FLOOR_RATIO = 1.1  # counts only if the intervals are disjoint as well
 SCHEMA = 2  # of run.json
-LINE_RATIO = 1.5  # as kApart of report/line_levels.h
+LINE_RATIO = 1.5  # as kApart of analysis/line_levels.h
 
 
 def load(run):

@@ -15,11 +15,11 @@
 #include "profiler/channel.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/exports/written_file.h"
 #include "profiler/machine/host.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/identity.h"
-#include "profiler/report/written_file.h"
 #include "profiler/rundir/json_text.h"
 
 namespace icepath::cli {
@@ -54,7 +54,7 @@ void check_as(const privilege::Identity &user, const std::string &file)
 	if (child == 0) {
 		try {
 			privilege::become(user);
-			report::WrittenFile::check(file);
+			exports::WrittenFile::check(file);
 		} catch (const Failure &failure) {
 			std::string(failure.what()).copy(sentence, sizeof(sentence) - 1);
 		}
@@ -101,7 +101,7 @@ ExitCode calibrate(const CalibrateOptions &options)
 	calibration.icepath_version = ICEPATH_VERSION;
 	calibration.made_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 	calibration.host = calibrate::host_of(machine::describe_host(user));
-	report::WrittenFile file(options.output);
+	exports::WrittenFile file(options.output);
 	file.add(calibrate::to_json(calibration).dump(1) + "\n");
 	file.done();
 	print(text_of(calibration.targets) +

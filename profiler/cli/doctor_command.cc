@@ -21,11 +21,12 @@
 #include "profiler/machine/wakes.h"
 #include "profiler/noise/cpu_noise.h"
 #include "profiler/privilege/root_helper.h"
-#include "profiler/report/noise.h"
-#include "profiler/report/quantity.h"
 #include "profiler/run/session.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/json_text.h"
+#include "profiler/stats/quantity.h"
+#include "profiler/text/columns.h"
+#include "profiler/text/noise_lines.h"
 
 namespace icepath::cli {
 namespace {
@@ -126,19 +127,19 @@ std::string json_of(const std::vector<Seen> &all)
 
 std::string text_of(const std::vector<Seen> &all, const Style &style)
 {
-	report::Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+	text::Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 	for (const Seen &seen : all) {
 		page.heading(fmt::format("isolation {}", seen.level));
 		for (const cpuset::Step &step : seen.steps)
 			if (step.state == cpuset::StepState::NotPossible)
 				page.paragraph("not done", fmt::format("{}: {}", step.name, step.found));
-		report::add_noise_of_cpus(page, seen.noise);
+		text::add_noise_of_cpus(page, seen.noise);
 		for (const auto &[label, wakes] : {std::pair{"deep idle", &seen.wakes}, {"shallow", &seen.wakes_held}}) {
 			std::string text;
 			for (const model::CpuWake &wake : *wakes)
 				text += fmt::format("{}CPU {} p50 {}, p90 {}", text.empty() ? "" : " · ", wake.cpu,
-									report::duration(static_cast<double>(wake.p50_ns)),
-									report::duration(static_cast<double>(wake.p90_ns)));
+									stats::duration(static_cast<double>(wake.p50_ns)),
+									stats::duration(static_cast<double>(wake.p90_ns)));
 			if (!text.empty())
 				page.paragraph(label, "a thread wakes late by: " + text);
 		}
@@ -148,12 +149,12 @@ std::string text_of(const std::vector<Seen> &all, const Style &style)
 		for (const model::InterruptCount &row : seen.interrupts)
 			interrupts += fmt::format("{}{} {} times", interrupts.empty() ? "" : ", ",
 									  row.name.empty() ? row.label : fmt::format("{} ({})", row.label, row.name),
-									  report::count(row.count));
+									  stats::count(row.count));
 		page.paragraph("irqs", interrupts.empty() ? "none" : interrupts);
 		if (seen.steal)
 			page.paragraph("steal", fmt::format("{} of the CPUs' time, in ticks of 10 ms",
-												report::percent(static_cast<double>(seen.steal->ns) /
-																static_cast<double>(seen.steal->of_ns))));
+												stats::percent(static_cast<double>(seen.steal->ns) /
+															   static_cast<double>(seen.steal->of_ns))));
 		page.line();
 	}
 	return page.take();
@@ -246,7 +247,7 @@ ExitCode doctor(const DoctorOptions &options, const Style &style)
 		const auto width = static_cast<size_t>(std::clamp(style.width, 40, 1000));
 		const std::string text = options.verbose ? doctor::to_text(checks, fitness, style.colour)
 												 : doctor::summary_text(checks, fitness, style.colour, width);
-		print(style.unicode ? text : report::to_ascii(text));
+		print(style.unicode ? text : text::to_ascii(text));
 	}
 	return doctor::can_run(checks) ? ExitCode::Ok : ExitCode::MachineCannot;
 }

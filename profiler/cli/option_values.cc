@@ -153,9 +153,9 @@ stats::Percentile percentile_of(const std::string &text)
 	return {static_cast<uint32_t>(steps)};
 }
 
-report::MessageName message_of(const std::string &text)
+analysis::MessageName message_of(const std::string &text)
 {
-	report::MessageName name;
+	analysis::MessageName name;
 	const char *const end = text.data() + text.size();
 	const auto [colon, bad_round] = std::from_chars(text.data(), end, name.round);
 	const char *rest = colon;

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/aggregate.h"
 #include "profiler/failure.h"
 #include "profiler/isolation/tune.h"
-#include "profiler/report/aggregate.h"
 #include "profiler/stats/percentile.h"
 
 namespace icepath::cli {
@@ -22,7 +22,7 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text, doub
 double seconds_of(const std::string &text); // of --duration
 double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
 stats::Percentile percentile_of(const std::string &text); // of --tail: 50 to 99.999
-report::MessageName message_of(const std::string &text); // of --message: ROUND:SEQ or ROUND:SEQ:back
+analysis::MessageName message_of(const std::string &text); // of --message: ROUND:SEQ or ROUND:SEQ:back
 
 // "net.core.rmem_max=8M": one for each limit that is named, at least so much.
 std::vector<isolation::Tuning> tunings_of(const std::vector<std::string> &texts);

@@ -207,7 +207,7 @@ void add_explain(CLI::App &app, Commands &commands)
 std::string kind_help()
 {
 	return fmt::format("what a flame graph is of: {}; all but path take a run with --stacks",
-					   fmt::join(report::kFlameKindNames, ", "));
+					   fmt::join(analysis::kFlameKindNames, ", "));
 }
 
 // Commands that need only a run directory.
@@ -234,7 +234,7 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 	CLI::App *exported = app.add_subcommand("export", "a run's latencies for other tools");
 	exported->add_option("RUN", commands.exported.run, "run directory")->required();
 	exported
-		->add_option("-f,--format", commands.formats, fmt::format("{}", fmt::join(report::kExportFormatNames, ", ")))
+		->add_option("-f,--format", commands.formats, fmt::format("{}", fmt::join(exports::kExportFormatNames, ", ")))
 		->capture_default_str();
 	exported->add_option("--kind", commands.exported_kind, "of speedscope and firefox: " + kind_help())
 		->capture_default_str();
@@ -308,15 +308,16 @@ Command chosen(const CLI::App &app, Commands &commands)
 	}
 	if (app.got_subcommand("flamegraph")) {
 		report::FlameWishes &wishes = commands.flamegraph.wishes;
-		wishes.kind = value_of<report::FlameKind>("--kind", commands.flame_kind, report::kFlameKindNames);
-		if (wishes.tail && wishes.kind != report::FlameKind::Path)
+		wishes.kind = value_of<analysis::FlameKind>("--kind", commands.flame_kind, analysis::kFlameKindNames);
+		if (wishes.tail && wishes.kind != analysis::FlameKind::Path)
 			throw Failure(ExitCode::Usage, "--tail: only of --kind path: the others aren't of single messages");
 		return commands.flamegraph;
 	}
 	if (app.got_subcommand("export")) {
-		commands.exported.kind = value_of<report::FlameKind>("--kind", commands.exported_kind, report::kFlameKindNames);
+		commands.exported.kind =
+			value_of<analysis::FlameKind>("--kind", commands.exported_kind, analysis::kFlameKindNames);
 		commands.exported.formats =
-			values_of<report::ExportFormat>("--format", commands.formats, report::kExportFormatNames);
+			values_of<exports::ExportFormat>("--format", commands.formats, exports::kExportFormatNames);
 		return commands.exported;
 	}
 	if (app.got_subcommand("calibrate"))

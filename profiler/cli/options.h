@@ -6,10 +6,11 @@
 #include <variant>
 
 #include "cpuset/step.h"
+#include "profiler/analysis/flamegraph.h"
 #include "profiler/capture/probes.h"
+#include "profiler/exports/export.h"
 #include "profiler/isolation/tune.h"
 #include "profiler/plan/plan.h"
-#include "profiler/report/export.h"
 #include "profiler/report/report.h"
 
 namespace icepath::cli {
@@ -54,8 +55,8 @@ struct FlamegraphOptions {
 
 struct ExportOptions {
 	std::string run;
-	std::vector<report::ExportFormat> formats;
-	report::FlameKind kind = report::FlameKind::Path;
+	std::vector<exports::ExportFormat> formats;
+	analysis::FlameKind kind = analysis::FlameKind::Path;
 	std::string output; // empty: into the run directory
 };
 

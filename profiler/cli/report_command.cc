@@ -6,9 +6,9 @@
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/cli/reading_note.h"
+#include "profiler/exports/export.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/kept_folder.h"
-#include "profiler/report/export.h"
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
 
@@ -63,7 +63,7 @@ ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const 
 ExitCode export_files(const ExportOptions &options, const Style &style, const Output &output)
 {
 	const auto paths = after_reading(style, [&] {
-		return report::export_run(options.run, options.formats, output.place.folder, output.open, options.kind);
+		return exports::export_run(options.run, options.formats, output.place.folder, output.open, options.kind);
 	});
 	for (const std::string &path : paths)
 		print(path + "\n");
@@ -74,7 +74,7 @@ namespace {
 
 struct Reading {
 	std::string run, output, other = {}; // other: a second run; empty: none
-	report::OutputPlace (*place_of)(const std::string &output) = report::place_of_files;
+	exports::OutputPlace (*place_of)(const std::string &output) = report::place_of_files;
 };
 
 Reading reading_of(const Command &command)
@@ -91,9 +91,11 @@ Reading reading_of(const Command &command)
 	return {};
 }
 
-class RootsFolder : public report::Folder {
+class RootsFolder : public exports::Folder {
 public:
-	explicit RootsFolder(const report::OutputPlace &place) : Folder(place.folder), kept_(place.folder, place.file) {}
+	explicit RootsFolder(const exports::OutputPlace &place)
+		: exports::Folder(place.folder), kept_(place.folder, place.file)
+	{}
 	int begin(const std::string &name) override { return kept_.begin(name).release(); }
 	void keep(const std::string &name) override { kept_.keep(name); }
 	void drop(const std::string &name) override { kept_.drop(name); }

@@ -2,14 +2,14 @@
 #pragma once
 // The user who reads a stored run, and how that user writes to a folder that root named.
 #include "profiler/cli/options.h"
-#include "profiler/report/written_file.h"
+#include "profiler/exports/written_file.h"
 
 namespace icepath::cli {
 
 // What -o names, and how the reader opens its folder: if root named it, through a process that keeps root's rights.
 struct Output {
-	report::OutputPlace place;
-	report::OpenFolder open = report::made_folder;
+	exports::OutputPlace place;
+	exports::OpenFolder open = exports::made_folder;
 };
 
 // Becomes the run's reader before anything of the run is read: the invoking user, or, for root without an invoking

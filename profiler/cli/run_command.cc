@@ -22,13 +22,13 @@
 #include "profiler/cli/output.h"
 #include "profiler/cli/rehearsal.h"
 #include "profiler/cli/signals.h"
+#include "profiler/explain/notices.h"
 #include "profiler/isolation/journal.h"
 #include "profiler/isolation/keeper.h"
 #include "profiler/machine/host.h"
 #include "profiler/noise/cpu_noise.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
-#include "profiler/report/notices.h"
 #include "profiler/report/report.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/describe.h"
@@ -279,7 +279,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)
 		plan.notices.push_back(
-			fmt::format("{} (sudo from an ordinary user gives them to that user)", report::kStartedByRoot));
+			fmt::format("{} (sudo from an ordinary user gives them to that user)", explain::kStartedByRoot));
 	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
 		plan.notices.push_back(*problem);
 

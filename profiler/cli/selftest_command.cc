@@ -11,10 +11,10 @@
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/cli/signals.h"
+#include "profiler/exports/written_file.h"
 #include "profiler/machine/host.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
-#include "profiler/report/written_file.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/selftest/matrix_text.h"
 #include "profiler/selftest/measure.h"
@@ -34,7 +34,7 @@ void print_result(const selftest::Measured &measured, const model::Head &head, c
 		print("notice: " + notice + "\n");
 	if (options.json.empty())
 		return;
-	report::WrittenFile file(options.json);
+	exports::WrittenFile file(options.json);
 	file.add(
 		selftest::json_of(measured.matrix, {head.icepath_version, head.started_utc, head.host,
 											options.tier ? capture::kTierNames[static_cast<size_t>(*options.tier)] : "",
@@ -65,7 +65,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
 	if (!options.json.empty())
-		report::WrittenFile::check(options.json);
+		exports::WrittenFile::check(options.json);
 	const selftest::Workspace workspace;
 	const auto unclaimed = helper.claim(cpuset::measuring_cpus(cpus));
 	selftest::MeasureOptions measure;

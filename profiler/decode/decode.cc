@@ -13,7 +13,6 @@
 #include "profiler/path/blocking.h"
 
 namespace icepath::decode {
-
 namespace {
 
 using model::Mechanism;

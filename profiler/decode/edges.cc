@@ -11,7 +11,6 @@
 #include "profiler/path/handover.h"
 
 namespace icepath::decode {
-
 namespace {
 
 class Finder {

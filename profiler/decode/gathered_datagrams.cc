@@ -8,7 +8,6 @@
 #include "profiler/decode/socket_events.h"
 
 namespace icepath::decode {
-
 namespace {
 
 // A datagram at a device queue.

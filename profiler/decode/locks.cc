@@ -7,7 +7,6 @@
 #include "profiler/decode/log.h"
 
 namespace icepath::decode {
-
 namespace {
 
 using Word = std::pair<uint32_t, uint64_t>; // process, or thread where that isn't known, and address

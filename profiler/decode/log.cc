@@ -11,7 +11,6 @@
 #include "profiler/path/timeline.h"
 
 namespace icepath::decode {
-
 namespace {
 
 // An interrupt may come between an event's clock reading and its number, so numbers and times can disagree by as many

@@ -8,7 +8,6 @@
 #include <tuple>
 
 namespace icepath::decode {
-
 namespace {
 
 // With more candidate calls a message is ambiguous_relay.

@@ -12,7 +12,6 @@
 #include "profiler/path/tiling.h"
 
 namespace icepath::decode {
-
 namespace {
 
 // The first request of the taker that was still open when the whole message was there. It may have been for another of

@@ -8,7 +8,6 @@
 #include "profiler/path/observations.h"
 
 namespace icepath::decode {
-
 namespace {
 
 bool was_off_between(const Observations &seen, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)

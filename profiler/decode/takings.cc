@@ -12,7 +12,6 @@
 #include "profiler/path/giving.h"
 
 namespace icepath::decode {
-
 namespace {
 
 constexpr uint32_t kReceiving = 3; // NET_RX

@@ -11,7 +11,6 @@
 #include <string>
 
 namespace icepath::machine {
-
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, char separator)

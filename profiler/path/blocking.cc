@@ -7,7 +7,6 @@
 #include "profiler/path/timeline.h"
 
 namespace icepath::path {
-
 namespace {
 
 // Softirq numbers (include/linux/interrupt.h).

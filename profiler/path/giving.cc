@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace icepath::path {
-
 namespace {
 
 // Whether it slept in its sending call when another task announced the message. A kernel thread that sends for it had

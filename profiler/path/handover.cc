@@ -10,7 +10,6 @@
 #include "profiler/path/tiling.h"
 
 namespace icepath::path {
-
 namespace {
 
 // Whether each present mark is no later than the next present one.

@@ -11,7 +11,6 @@
 #include "profiler/path/timeline.h"
 
 namespace icepath::path {
-
 namespace {
 
 // The instant until which a thread ran unless a period shows otherwise. A period is recorded when it ends. Where a

@@ -7,7 +7,6 @@
 #include "profiler/path/giving.h"
 
 namespace icepath::path {
-
 namespace {
 
 // Why the taker was off its CPU.

@@ -7,7 +7,6 @@
 #include "ebpf/contexts.h"
 
 namespace icepath::path {
-
 namespace {
 
 // The first period that ends after `at`.

@@ -30,7 +30,6 @@
 // is_of_an_instant). Wakings are an exception: their times show a skip (decode.cc).
 
 namespace icepath::path {
-
 namespace {
 
 class Walk {

@@ -4,42 +4,46 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/analysis/named_cells.h"
+#include "profiler/explain/against.h"
+#include "profiler/explain/notices.h"
+#include "profiler/explain/tail.h"
+#include "profiler/exports/explain_json.h"
+#include "profiler/exports/flame_files.h"
+#include "profiler/exports/measures_json.h"
+#include "profiler/exports/run_json.h"
 #include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
-#include "profiler/report/against.h"
-#include "profiler/report/explain_json.h"
-#include "profiler/report/flame_svg.h"
-#include "profiler/report/function_lines.h"
-#include "profiler/report/html_report.h"
-#include "profiler/report/mode_difference.h"
-#include "profiler/report/named_cells.h"
-#include "profiler/report/notices.h"
-#include "profiler/report/one_message.h"
-#include "profiler/report/run_json.h"
-#include "profiler/report/tail.h"
+#include "profiler/pages/flame_svg.h"
+#include "profiler/pages/html_report.h"
+#include "profiler/text/against_lines.h"
+#include "profiler/text/function_lines.h"
+#include "profiler/text/message_lines.h"
+#include "profiler/text/mode_lines.h"
+#include "profiler/text/tail_lines.h"
 
 namespace icepath::report {
 namespace {
 
-std::string write_file(const std::shared_ptr<Folder> &folder, const std::string &name, const std::string &text)
+std::string write_file(const std::shared_ptr<exports::Folder> &folder, const std::string &name, const std::string &text)
 {
-	WrittenFile file(folder, name);
+	exports::WrittenFile file(folder, name);
 	file.add(text);
 	file.done();
 	return file.path();
 }
 
-Page page_of(const Style &style)
+text::Page page_of(const text::Style &style)
 {
-	return Page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+	return text::Page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 }
 
 // The cells that `part` names and that were measured with probes.
-std::vector<size_t> cells_of(const std::string &run, const RunResult &result, const std::string &part)
+std::vector<size_t> cells_of(const std::string &run, const analysis::RunResult &result, const std::string &part)
 {
 	std::vector<model::Cell> cells;
 	std::vector<bool> measured;
-	for (const CellResult &cell : result.cells) {
+	for (const analysis::CellResult &cell : result.cells) {
 		cells.push_back(cell.cell);
 		measured.push_back(cell.probed > 0);
 	}
@@ -47,24 +51,24 @@ std::vector<size_t> cells_of(const std::string &run, const RunResult &result, co
 		throw Failure(ExitCode::Invalid, run +
 											 ": no message was measured with probes: measure longer, as root or after "
 											 "icepath setup (sudo icepath run -d)");
-	return measured_cells_named(cells, measured, part, "--cell", " with probes");
+	return analysis::measured_cells_named(cells, measured, part, "--cell", " with probes");
 }
 
 // The slowest one of each of the cells, or the one that the question names.
-std::vector<const WorstMessage *> messages_of(const RunResult &result, const std::vector<size_t> &cells,
-											  const Question &question)
+std::vector<const analysis::WorstMessage *> messages_of(const analysis::RunResult &result,
+														const std::vector<size_t> &cells, const Question &question)
 {
-	std::vector<const WorstMessage *> messages;
+	std::vector<const analysis::WorstMessage *> messages;
 	bool has_round = false;
 	for (const size_t index : cells) {
-		const CellResult &cell = result.cells[index];
+		const analysis::CellResult &cell = result.cells[index];
 		if (question.worst && cell.worst())
 			messages.push_back(cell.worst());
 		if (!question.message)
 			continue;
-		for (const WorstMessage &message : cell.asked)
+		for (const analysis::WorstMessage &message : cell.asked)
 			messages.push_back(&message);
-		has_round = has_round || std::ranges::any_of(cell.capture.by_block, [&](const BlockCapture &block) {
+		has_round = has_round || std::ranges::any_of(cell.capture.by_block, [&](const analysis::BlockCapture &block) {
 						return block.probed && block.round == question.message->round;
 					});
 	}
@@ -80,43 +84,44 @@ std::vector<const WorstMessage *> messages_of(const RunResult &result, const std
 	return messages;
 }
 
-void add_functions_of(Page &page, const std::string &run, const RunResult &result, const std::vector<size_t> &cells)
+void add_functions_of(text::Page &page, const std::string &run, const analysis::RunResult &result,
+					  const std::vector<size_t> &cells)
 {
 	bool any = false;
 	for (const size_t cell : cells)
 		if (result.cells[cell].functions.samples() > 0) {
-			add_functions(page, result.cells[cell]);
+			text::add_functions(page, result.cells[cell]);
 			any = true;
 		}
 	if (!any)
 		throw Failure(ExitCode::Invalid, run + ": no functions were sampled: record them with `icepath run --stacks`, "
 											   "which samples one round in eight");
-	add_function_notes(page);
+	text::add_function_notes(page);
 }
 
 } // namespace
 
-Report report_of(const std::string &run, const Style &style)
+Report report_of(const std::string &run, const text::Style &style)
 {
-	const RunResult result = analyse(run);
-	return {terminal_report(result, style), flaws(result)};
+	const analysis::RunResult result = analysis::analyse(run);
+	return {text::terminal_report(result, style), explain::flaws(result)};
 }
 
-Explanation explanation_of(const std::string &run, const Question &question, const Style &style)
+Explanation explanation_of(const std::string &run, const Question &question, const text::Style &style)
 {
-	const RunResult result = analyse(run, {question.tail, question.message});
-	Page page = page_of(style);
+	const analysis::RunResult result = analysis::analyse(run, {question.tail, question.message});
+	text::Page page = page_of(style);
 	if (!question.against.empty()) {
-		const Against against = explain_named(result, {question.cell, question.against});
+		const explain::Against against = explain::explain_named(result, {question.cell, question.against});
 		if (question.json)
-			return {against_json(result, against), !against.difference};
-		add_against(page, result, against);
+			return {exports::against_json(result, against), !against.difference};
+		text::add_against(page, result, against);
 		return {page.take(), !against.difference};
 	}
 	const std::vector<size_t> cells = cells_of(run, result, question.cell);
 	if (question.modes) {
 		for (const size_t cell : cells)
-			add_mode_differences(page, result.cells[cell]);
+			text::add_mode_differences(page, result.cells[cell]);
 		return {page.take()};
 	}
 	if (question.stacks) {
@@ -126,77 +131,79 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 	if (question.worst || question.message) {
 		const auto messages = messages_of(result, cells, question);
 		if (question.json)
-			return {messages_json(result, messages)};
-		for (const WorstMessage *message : messages)
-			add_message(page, *message, result.cells[message->cell]);
+			return {exports::messages_json(result, messages)};
+		for (const analysis::WorstMessage *message : messages)
+			text::add_message(page, *message, result.cells[message->cell]);
 		return {page.take()};
 	}
-	std::vector<TailExplanation> tails;
+	std::vector<explain::TailExplanation> tails;
 	for (const size_t cell : cells)
-		tails.push_back(explain_tail(result.cells[cell]));
-	const bool refused = std::ranges::none_of(tails, &TailExplanation::is_explained);
+		tails.push_back(explain::explain_tail(result.cells[cell]));
+	const bool refused = std::ranges::none_of(tails, &explain::TailExplanation::is_explained);
 	if (question.json)
-		return {tails_json(result, cells, tails), refused};
+		return {exports::tails_json(result, cells, tails), refused};
 	for (size_t i = 0; i < cells.size(); ++i)
-		add_tail(page, result, cells[i], tails[i]);
+		text::add_tail(page, result, cells[i], tails[i]);
 	return {page.take(), refused};
 }
 
-Report report_and_write(const std::string &run, const Style &style)
+Report report_and_write(const std::string &run, const text::Style &style)
 {
-	const RunResult result = analyse(run);
-	const auto folder = own_folder(directory_of(run));
-	write_file(folder, "run.json", run_json_text(result));
-	write_file(folder, "report.html", html_report(result));
-	return {terminal_report(result, style), flaws(result)};
+	const analysis::RunResult result = analysis::analyse(run);
+	const auto folder = exports::own_folder(exports::directory_of(run));
+	write_file(folder, "run.json", exports::run_json_text(result));
+	write_file(folder, "report.html", pages::html_report(result));
+	return {text::terminal_report(result, style), explain::flaws(result)};
 }
 
 std::string write_html(const std::string &run)
 {
-	return write_file(own_folder(directory_of(run)), "report.html", html_report(analyse(run)));
+	return write_file(exports::own_folder(exports::directory_of(run)), "report.html",
+					  pages::html_report(analysis::analyse(run)));
 }
 
 namespace {
 
-FlameGraph graph_of(const RunResult &result, const FlameWishes &wishes)
+analysis::FlameGraph graph_of(const analysis::RunResult &result, const FlameWishes &wishes)
 {
-	if (wishes.kind != FlameKind::Path)
-		return thread_graph(result, wishes.kind, wishes.cell);
-	return flame_graph(result, wishes.tail ? FlameMessages::Tail : FlameMessages::All, wishes.cell,
-					   FlameFunctions::Shown);
+	if (wishes.kind != analysis::FlameKind::Path)
+		return analysis::thread_graph(result, wishes.kind, wishes.cell);
+	return analysis::flame_graph(result, wishes.tail ? analysis::FlameMessages::Tail : analysis::FlameMessages::All,
+								 wishes.cell, analysis::FlameFunctions::Shown);
 }
 
-RunResult result_for(const std::string &run, const FlameWishes &wishes)
+analysis::RunResult result_for(const std::string &run, const FlameWishes &wishes)
 {
-	return analyse(run, {.tail = {}, .message = {}, .threads = wishes.kind != FlameKind::Path});
+	return analysis::analyse(run, {.tail = {}, .message = {}, .threads = wishes.kind != analysis::FlameKind::Path});
 }
 
 // `result` is `run`'s.
-FlameGraph wished_graph(const RunResult &result, const std::string &run, const FlameWishes &wishes)
+analysis::FlameGraph wished_graph(const analysis::RunResult &result, const std::string &run, const FlameWishes &wishes)
 {
-	FlameGraph graph = graph_of(result, wishes);
+	analysis::FlameGraph graph = graph_of(result, wishes);
 	if (!wishes.other.empty())
-		graph = compared(graph, graph_of(result_for(wishes.other, wishes), wishes), wishes.other);
+		graph = analysis::compared(graph, graph_of(result_for(wishes.other, wishes), wishes), wishes.other);
 	if (graph.cells.empty() && (!wishes.cell.empty() || wishes.tail || !wishes.other.empty()))
-		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: no cell{}{} has {}{}: `icepath report -v {}` has their titles", run,
-								  wishes.cell.empty() ? "" : fmt::format(" with \"{}\" in its title", wishes.cell),
-								  wishes.other.empty() ? "" : " that " + wishes.other + " has as well",
-								  wishes.kind == FlameKind::Path ? "a complete path" : "threads in that state",
-								  wishes.tail ? " in its tail" : "", run));
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("{}: no cell{}{} has {}{}: `icepath report -v {}` has their titles", run,
+						wishes.cell.empty() ? "" : fmt::format(" with \"{}\" in its title", wishes.cell),
+						wishes.other.empty() ? "" : " that " + wishes.other + " has as well",
+						wishes.kind == analysis::FlameKind::Path ? "a complete path" : "threads in that state",
+						wishes.tail ? " in its tail" : "", run));
 	return graph;
 }
 
 std::string what_it_is(const FlameWishes &wishes)
 {
 	switch (wishes.kind) {
-	case FlameKind::Path:
+	case analysis::FlameKind::Path:
 		break;
-	case FlameKind::OnCpu:
+	case analysis::FlameKind::OnCpu:
 		return "What threads run";
-	case FlameKind::OffCpu:
+	case analysis::FlameKind::OffCpu:
 		return "Where threads sleep";
-	case FlameKind::Wakeup:
+	case analysis::FlameKind::Wakeup:
 		return "Who wakes sleeping threads";
 	}
 	return wishes.tail ? "Where the latency of the slowest messages goes" : "Where the latency of messages goes";
@@ -204,30 +211,33 @@ std::string what_it_is(const FlameWishes &wishes)
 
 } // namespace
 
-std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const OutputPlace &place,
-							 const OpenFolder &open)
+std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const exports::OutputPlace &place,
+							 const exports::OpenFolder &open)
 {
-	const RunResult result = result_for(run, wishes);
-	const FlameGraph graph = wished_graph(result, run, wishes);
-	const auto to = output_folder(run, place.folder, open);
-	const std::string name = kFlameFileNames[static_cast<size_t>(wishes.kind)];
+	const analysis::RunResult result = result_for(run, wishes);
+	const analysis::FlameGraph graph = wished_graph(result, run, wishes);
+	const auto to = exports::output_folder(run, place.folder, open);
+	const std::string name = analysis::kFlameFileNames[static_cast<size_t>(wishes.kind)];
 	if (place.file.ends_with(".folded"))
-		return write_file(to, place.file, folded(graph));
+		return write_file(to, place.file, exports::folded(graph));
 	if (place.file.empty())
-		write_file(to, name + ".folded", folded(graph));
+		write_file(to, name + ".folded", exports::folded(graph));
 	const std::string title =
 		fmt::format("{} · {} · {}", what_it_is(wishes), result.head.command_line, result.head.started_utc);
-	return write_file(to, place.file.empty() ? name + ".svg" : place.file, flame_svg(graph, title));
+	return write_file(to, place.file.empty() ? name + ".svg" : place.file, pages::flame_svg(graph, title));
 }
 
-OutputPlace place_of_flames(const std::string &output) { return place_of(output, {".svg", ".folded"}); }
-OutputPlace place_of_files(const std::string &output) { return place_of(output, {}); }
+exports::OutputPlace place_of_flames(const std::string &output)
+{
+	return exports::place_of(output, {".svg", ".folded"});
+}
+exports::OutputPlace place_of_files(const std::string &output) { return exports::place_of(output, {}); }
 
-std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }
+std::string json_of(const std::string &run) { return exports::run_json_text(analysis::analyse(run)); }
 
 std::string folded_of(const std::string &run, const FlameWishes &wishes)
 {
-	return folded(wished_graph(result_for(run, wishes), run, wishes));
+	return exports::folded(wished_graph(result_for(run, wishes), run, wishes));
 }
 
 } // namespace icepath::report

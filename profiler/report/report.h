@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "profiler/report/aggregate.h"
-#include "profiler/report/flamegraph.h"
-#include "profiler/report/terminal.h"
-#include "profiler/report/written_file.h"
+#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/flamegraph.h"
+#include "profiler/exports/written_file.h"
+#include "profiler/text/terminal.h"
 
 namespace icepath::report {
 
@@ -17,7 +17,7 @@ struct Report {
 	std::vector<std::string> flaws; // why it isn't valid: see notices.h
 };
 
-Report report_of(const std::string &run, const Style &style);
+Report report_of(const std::string &run, const text::Style &style);
 
 // What `icepath explain` is asked.
 struct Question {
@@ -27,7 +27,7 @@ struct Question {
 	bool modes = false; // by which layers they differ: mode_difference.h
 	bool stacks = false; // in which functions each layer's time goes: function_lines.h
 	bool worst = false; // each cell's slowest message with a complete path: one_message.h
-	std::optional<MessageName> message = {}; // this one: likewise
+	std::optional<analysis::MessageName> message = {}; // this one: likewise
 	bool json = false; // explain_json.h
 };
 
@@ -38,16 +38,16 @@ struct Explanation {
 
 // Throws Failure(Usage) if no cell or no message is what the question names, and Failure(Invalid) if the run lacks what
 // the question is about: probes, sampled functions, or complete paths.
-Explanation explanation_of(const std::string &run, const Question &question, const Style &style);
+Explanation explanation_of(const std::string &run, const Question &question, const text::Style &style);
 
 // Writes run.json and report.html into the run directory first.
-Report report_and_write(const std::string &run, const Style &style);
+Report report_and_write(const std::string &run, const text::Style &style);
 
 // Writes report.html into the run directory, and returns its path.
 std::string write_html(const std::string &run);
 
 struct FlameWishes {
-	FlameKind kind = FlameKind::Path;
+	analysis::FlameKind kind = analysis::FlameKind::Path;
 	std::string cell; // as named_cells.h takes it; empty: every cell
 	bool tail = false; // only the slowest messages; of Path
 	std::string other; // a run to compare with; empty: none
@@ -56,11 +56,11 @@ struct FlameWishes {
 // Writes folded stacks and an SVG (kFlameFileNames) into the folder, or into the run directory if that is empty, and
 // returns the SVG's path; or writes one of them only, if `place` has such a file. Throws Failure(Usage) if nothing is
 // left to show.
-std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const OutputPlace &place,
-							 const OpenFolder &open = made_folder);
+std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const exports::OutputPlace &place,
+							 const exports::OpenFolder &open = exports::made_folder);
 // What -o names for flame graphs, and for files that have names of their own.
-OutputPlace place_of_flames(const std::string &output);
-OutputPlace place_of_files(const std::string &output);
+exports::OutputPlace place_of_flames(const std::string &output);
+exports::OutputPlace place_of_files(const std::string &output);
 
 std::string json_of(const std::string &run); // content of run.json
 std::string folded_of(const std::string &run, const FlameWishes &wishes);

@@ -9,8 +9,8 @@
 #include <optional>
 #include <system_error>
 
+#include "profiler/analysis/breakdown.h"
 #include "profiler/path/shares.h"
-#include "profiler/report/breakdown.h"
 #include "profiler/resolve/resolve.h"
 
 namespace icepath::selftest {

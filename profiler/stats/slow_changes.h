@@ -30,7 +30,7 @@
 //
 // with the degrees of freedom that Satterthwaite's formula gives the sum of two estimates. A run can't show changes
 // that are slower than itself: the report prints what it saw of the machine, to tell two runs apart
-// (report/line_levels.h).
+// (analysis/line_levels.h).
 #include <cstddef>
 
 #include "profiler/stats/redrawn_run.h"

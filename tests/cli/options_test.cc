@@ -387,7 +387,7 @@ TEST(CommandLine, ForcesATierOfProbes)
 
 TEST(CommandLine, FlameGraphsAreOfAKind)
 {
-	using report::FlameKind;
+	using analysis::FlameKind;
 	EXPECT_EQ(std::get<FlamegraphOptions>(parsed({"flamegraph", "dir"})->command).wishes.kind, FlameKind::Path);
 	EXPECT_EQ(std::get<FlamegraphOptions>(parsed({"flamegraph", "dir", "--kind", "wakeup"})->command).wishes.kind,
 			  FlameKind::Wakeup);

@@ -42,18 +42,18 @@ private:
 std::string small_container()
 {
 	const rundir::TemporaryDirectory temporary;
-	model::Head head = report::small_head();
+	model::Head head = small_head();
 	head.cells.resize(1);
 	{
 		rundir::Writer writer(temporary.path("run"), head);
 		for (const uint32_t round : {0u, 1u, 6u}) {
-			report::BlockPlan plan;
+			BlockPlan plan;
 			plan.round = round;
 			plan.probed = round != 0;
 			plan.messages = 3;
 			plan.delay_ns = [](uint64_t seq, size_t) { return seq % 2 * 100; };
-			const model::Block block = report::make_block(head.cells[0], plan);
-			writer.add(round == 6 ? report::with_samples(block) : block);
+			const model::Block block = make_block(head.cells[0], plan);
+			writer.add(round == 6 ? with_samples(block) : block);
 		}
 		writer.finish({"", false, 1, {"a notice"}});
 	}

@@ -8,11 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "profiler/analysis/flamegraph.h"
+#include "profiler/exports/run_json.h"
 #include "profiler/failure.h"
-#include "profiler/report/flame_svg.h"
-#include "profiler/report/html_report.h"
-#include "profiler/report/run_json.h"
-#include "profiler/report/terminal.h"
+#include "profiler/pages/flame_svg.h"
+#include "profiler/pages/html_report.h"
+#include "profiler/text/terminal.h"
 #include "tests/rundir/damage.h"
 
 namespace {
@@ -25,19 +26,19 @@ void must(bool holds)
 
 void report_all(const std::string &run)
 {
-	using namespace icepath::report;
-	const RunResult result = analyse(run);
-	for (const CellResult &cell : result.cells) {
+	using namespace icepath;
+	const analysis::RunResult result = analysis::analyse(run);
+	for (const analysis::CellResult &cell : result.cells) {
 		uint64_t incomplete = 0;
 		for (const uint64_t count : cell.incomplete)
 			incomplete += count;
 		must(cell.complete() + incomplete == cell.probed);
 		must(cell.layers.sum_error_ns() == 0);
 	}
-	must(!terminal_report(result, {.unicode = true}).empty());
-	must(nlohmann::json::accept(run_json_text(result)));
-	must(!html_report(result).empty());
-	must(!flame_svg(flame_graph(result, FlameMessages::All, ""), "x").empty());
+	must(!text::terminal_report(result, {.unicode = true}).empty());
+	must(nlohmann::json::accept(exports::run_json_text(result)));
+	must(!pages::html_report(result).empty());
+	must(!pages::flame_svg(analysis::flame_graph(result, analysis::FlameMessages::All, ""), "x").empty());
 }
 
 } // namespace

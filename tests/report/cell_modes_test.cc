@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/report/cell_modes.h"
+#include "profiler/analysis/cell_modes.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,20 +9,27 @@
 #include <fstream>
 #include <numeric>
 
-#include "profiler/report/cell_groups.h"
-#include "profiler/report/first_picture.h"
-#include "profiler/report/mode_difference.h"
-#include "profiler/report/notices.h"
+#include "profiler/analysis/cell_groups.h"
+#include "profiler/analysis/layer_style.h"
+#include "profiler/explain/difference.h"
+#include "profiler/explain/mode_difference.h"
+#include "profiler/explain/mode_words.h"
+#include "profiler/explain/notices.h"
+#include "profiler/explain/remedies.h"
+#include "profiler/explain/tail.h"
+#include "profiler/exports/run_json.h"
+#include "profiler/pages/first_picture.h"
 #include "profiler/report/report.h"
-#include "profiler/report/run_json.h"
-#include "profiler/report/tail.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/tail_lines.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
 namespace icepath::report {
 namespace {
+
+using analysis::CellMode, analysis::CellResult, analysis::RunResult;
 
 using nlohmann::json;
 
@@ -55,7 +62,7 @@ protected:
 			writer.add(make_block(head.cells[0], plan));
 		}
 		writer.finish({});
-		return analyse(path);
+		return analysis::analyse(path);
 	}
 
 	std::string explained(const std::string &cells) const
@@ -64,75 +71,13 @@ protected:
 	}
 };
 
-// The latencies are the number of the round, and twice as much in the second flow.
-void add_blocks(WholeBlocks &blocks, uint32_t round)
-{
-	model::Block block = block_of(2);
-	const auto window = std::make_shared<model::Window>();
-	window->round = round;
-	window->probed = round % 2 == 1;
-	block.window = window;
-	block.opening = round / 4;
-	std::vector<uint64_t> both(10, round);
-	both.resize(30, 2 * round);
-	blocks.add(block, std::make_shared<const std::vector<uint64_t>>(both),
-			   {std::vector<uint64_t>(10, round), std::vector<uint64_t>(20, 2 * round)});
-}
-
-TEST(WholeBlocks, OfALongRunAreThoseOfGroupsOfRoundsSpreadOverIt)
-{
-	constexpr uint32_t kManyRounds = 800;
-	constexpr size_t kMost = 3000; // of 24000
-	WholeBlocks blocks(kMost);
-	for (uint32_t round = 0; round < kManyRounds; ++round) {
-		add_blocks(blocks, round);
-		EXPECT_LE(30 * (blocks.of(false).latency.size() + blocks.of(true).latency.size()), kMost + 30 * 8) << round;
-		EXPECT_EQ(blocks.one_in() == 1, round < kMost / 30) << round;
-	}
-	std::vector<uint32_t> rounds = blocks.of(false).round;
-	rounds.insert(rounds.end(), blocks.of(true).round.begin(), blocks.of(true).round.end());
-	std::ranges::sort(rounds);
-	ASSERT_GE(rounds.size(), kMost / 30 / 2 - 8);
-	ASSERT_EQ(rounds.size() % 8, 0u);
-	const uint32_t apart = rounds.at(8) - rounds.at(0);
-	for (size_t i = 0; i < rounds.size(); ++i)
-		EXPECT_EQ(rounds[i], i / 8 * apart + i % 8);
-	EXPECT_GT(rounds.back() + apart, kManyRounds - 8);
-	for (const bool probed : {false, true}) {
-		const BlocksOfMessages &kept = blocks.of(probed);
-		for (size_t i = 0; i < kept.round.size(); ++i) {
-			EXPECT_EQ(kept.opening[i], kept.round[i] / 4);
-			EXPECT_EQ(kept.of_flow[i], (std::vector<size_t>{10, 20}));
-			EXPECT_EQ(kept.latency[i]->front(), kept.round[i]);
-			EXPECT_EQ(kept.latency[i]->back(), 2 * kept.round[i]);
-		}
-	}
-}
-
-// Two of them, which have as many blocks as modes take.
-TEST(WholeBlocks, OfLargeBlocksAreThoseOfTwoWholeGroupsAtLeast)
-{
-	WholeBlocks blocks(50); // not even two blocks
-	for (uint32_t round = 0; round < 300; ++round) {
-		add_blocks(blocks, round);
-		const std::vector<uint32_t> &unprobed = blocks.of(false).round;
-		EXPECT_LE(unprobed.size(), 4u * 4) << round;
-		if (round >= 16) {
-			const auto whole = [&](uint32_t group) {
-				return std::ranges::count(unprobed, group, [](uint32_t each) { return each / 8; }) == 4;
-			};
-			EXPECT_TRUE(whole(0) && whole(blocks.one_in())) << round;
-		}
-	}
-}
-
 // Fewer values are kept than the run has: what is told is the same, within the histograms' resolution.
 TEST_F(Modes, OfALongRunAreThoseOfAllItsRounds)
 {
 	const RunResult all = run_with(45);
-	Wanted wanted;
+	analysis::Wanted wanted;
 	wanted.most_values = 4 * kMessagesEach * kRounds / 2;
-	const RunResult few = analyse(path, wanted);
+	const RunResult few = analysis::analyse(path, wanted);
 	const CellResult &cell = few.cells[0], &exact = all.cells[0];
 	ASSERT_EQ(exact.modes.size(), 2u);
 	ASSERT_EQ(cell.modes.size(), 2u);
@@ -194,12 +139,12 @@ TEST_F(Modes, ProbesThatChangeTheirSharesAreTold)
 	ASSERT_TRUE(changed.modes[1].share_added);
 	EXPECT_NEAR(changed.modes[1].share_added->mean, -0.35, 0.01);
 	EXPECT_TRUE(changed.modes[1].changed_by_probes());
-	EXPECT_EQ(probes_text(changed),
+	EXPECT_EQ(explain::probes_text(changed),
 			  "probes change the share of mode 1 from 55.0 to 90.0 %, of mode 2 from 45.0 to 10.0 %");
 	const CellResult alike = run_with(45).cells[0];
 	ASSERT_EQ(alike.modes.size(), 2u);
 	EXPECT_FALSE(alike.modes[1].changed_by_probes());
-	EXPECT_EQ(probes_text(alike), "");
+	EXPECT_EQ(explain::probes_text(alike), "");
 }
 
 TEST_F(Modes, HaveTheLayersOfTheirOwnMessages)
@@ -217,15 +162,15 @@ TEST_F(Modes, HaveTheLayersOfTheirOwnMessages)
 TEST_F(Modes, DifferByLayersThatAddUp)
 {
 	const RunResult result = run_with(30);
-	const std::vector<ModeDifference> differences = mode_differences(result.cells[0]);
+	const std::vector<explain::ModeDifference> differences = explain::mode_differences(result.cells[0]);
 	ASSERT_EQ(differences.size(), 1u);
-	const Difference &slow = differences[0].of;
+	const explain::Difference &slow = differences[0].of;
 	EXPECT_NEAR(static_cast<double>(slow.of.ns()), kSecondModeBy, 50);
 	int64_t sum = 0;
-	for (const KindDifference &kind : slow.kinds)
+	for (const explain::KindDifference &kind : slow.kinds)
 		sum += kind.of.ns();
 	EXPECT_EQ(sum, slow.of.ns());
-	EXPECT_EQ(slow.kinds[0].kind, LayerKind::WaitingForCpu);
+	EXPECT_EQ(slow.kinds[0].kind, analysis::LayerKind::WaitingForCpu);
 	EXPECT_NEAR(static_cast<double>(slow.kinds[0].of.ns()), kSecondModeBy, 50);
 	for (size_t i = 1; i < slow.kinds.size(); ++i)
 		EXPECT_EQ(slow.kinds[i].of.ns(), 0) << "nothing else differs";
@@ -242,14 +187,14 @@ TEST_F(Modes, ThatProbesHardlyLeaveAreNotExplained)
 	ASSERT_EQ(cell.modes.size(), 2u);
 	EXPECT_TRUE(cell.modes[0].seen_with_probes());
 	EXPECT_FALSE(cell.modes[1].seen_with_probes());
-	EXPECT_TRUE(mode_differences(cell).empty());
-	const json modes = json::parse(run_json_text(result))["cells"][0]["modes"];
+	EXPECT_TRUE(explain::mode_differences(cell).empty());
+	const json modes = json::parse(exports::run_json_text(result))["cells"][0]["modes"];
 	EXPECT_EQ(modes[1]["probed"]["seen"], false);
 	EXPECT_TRUE(modes[1]["probed"]["layers"].is_null());
 	EXPECT_TRUE(modes[1]["probed"]["share_ci95"].is_null());
 	EXPECT_TRUE(modes[0]["probed"]["layers"].is_array());
-	EXPECT_NE(probes_text(cell).find("mode 2 is not seen with probes"), std::string::npos);
-	const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+	EXPECT_NE(explain::probes_text(cell).find("mode 2 is not seen with probes"), std::string::npos);
+	const std::string text = text::terminal_report(result, {.unicode = true, .width = 100});
 	EXPECT_NE(text.find("not seen with probes"), std::string::npos) << "instead of its bar\n" << text;
 	CellMode few;
 	EXPECT_FALSE(few.seen_with_probes());
@@ -257,7 +202,7 @@ TEST_F(Modes, ThatProbesHardlyLeaveAreNotExplained)
 
 TEST_F(Modes, AreInTheJson)
 {
-	const json run = json::parse(run_json_text(run_with(10)));
+	const json run = json::parse(exports::run_json_text(run_with(10)));
 	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
 	for (const std::string &complaint : schema_complaints(schema, run))
 		ADD_FAILURE() << complaint;
@@ -284,11 +229,11 @@ TEST_F(Modes, OfOnePeakAreNone)
 {
 	const RunResult result = run_with(10, 300);
 	EXPECT_TRUE(result.cells[0].modes.empty());
-	EXPECT_FALSE(modes_of_p50(result.cells[0]));
-	EXPECT_EQ(p50_text(result.cells[0]), "");
-	const json run = json::parse(run_json_text(result));
+	EXPECT_FALSE(analysis::modes_of_p50(result.cells[0]));
+	EXPECT_EQ(explain::p50_text(result.cells[0]), "");
+	const json run = json::parse(exports::run_json_text(result));
 	EXPECT_EQ(run["cells"][0]["modes"], json::array());
-	EXPECT_EQ(terminal_report(result, {.verbose = true}).find("modes"), std::string::npos);
+	EXPECT_EQ(text::terminal_report(result, {.verbose = true}).find("modes"), std::string::npos);
 	EXPECT_NE(explained("").find("this run shows one"), std::string::npos);
 }
 
@@ -296,7 +241,7 @@ TEST_F(Modes, HaveRowsBelowTheirCell)
 {
 	RunResult result = run_with(10);
 	const auto row = [&](const std::string &begin) {
-		const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+		const std::string text = text::terminal_report(result, {.unicode = true, .width = 100});
 		const size_t at = text.find("\n" + begin);
 		return at == std::string::npos ? text : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
 	};
@@ -316,7 +261,7 @@ TEST_F(Modes, HaveRowsBelowTheirCell)
 TEST_F(Modes, StandInTheFullReport)
 {
 	RunResult result = run_with(10);
-	const auto report = [&] { return terminal_report(result, {.unicode = true, .width = 200, .verbose = true}); };
+	const auto report = [&] { return text::terminal_report(result, {.unicode = true, .width = 200, .verbose = true}); };
 	const std::string text = report();
 	EXPECT_NE(text.find("% at: modes of the messages"), std::string::npos) << text;
 	EXPECT_NE(text.find("2 modes: 5.50 ±"), std::string::npos) << text;
@@ -339,7 +284,7 @@ TEST_F(Modes, StandOnThePage)
 TEST_F(Modes, AreRowsOfTheFirstPicture)
 {
 	const RunResult result = run_with(10);
-	const std::string picture = first_picture(result, grouped_cells(result));
+	const std::string picture = pages::first_picture(result, analysis::grouped_cells(result));
 	const auto row_of = [&](const std::string &begin) {
 		const size_t at = picture.find(begin);
 		return at == std::string::npos ? "" : picture.substr(at, picture.find("</g>\n", at) - at);
@@ -371,7 +316,7 @@ TEST_F(Modes, AreRowsOfTheFirstPicture)
 TEST_F(Modes, HaveNoBarIfProbesHideThem)
 {
 	const RunResult result = run_with(0);
-	const std::string picture = first_picture(result, grouped_cells(result));
+	const std::string picture = pages::first_picture(result, analysis::grouped_cells(result));
 	EXPECT_NE(picture.find("not seen with probes"), std::string::npos) << picture;
 }
 
@@ -382,7 +327,7 @@ TEST_F(Modes, AreTheNoticeInsteadOfOpeningsThatDiffer)
 	openings.values = {5000, 12'000};
 	openings.difference = {.f = 100, .p = 0, .between_sd = 0.5, .within_sd = 0.01};
 	const auto with = [&](const std::string &text) {
-		return std::ranges::count_if(notices(result).all(),
+		return std::ranges::count_if(explain::notices(result).all(),
 									 [&](const std::string &one) { return one.find(text) != std::string::npos; });
 	};
 	EXPECT_EQ(with("2 modes: "), 1);
@@ -427,19 +372,19 @@ TEST_F(Modes, OfTheTailWithoutProbesIsNamedWithWhatHelps)
 TEST_F(Modes, OfFewKnownPathsAreNotCompared)
 {
 	run_with(10);
-	RunResult result = analyse(path, {.tail = stats::kP99, .message = {}});
+	RunResult result = analysis::analyse(path, {.tail = stats::kP99, .message = {}});
 	CellResult &cell = result.cells[0];
 	const auto told = [&] {
-		Page page({false, true}, 500);
-		add_tail(page, result, 0, explain_tail(cell));
+		text::Page page({false, true}, 500);
+		text::add_tail(page, result, 0, explain::explain_tail(cell));
 		return page.take();
 	};
-	ASSERT_TRUE(explain_tail(cell).unprobed && explain_tail(cell).unprobed->than_fastest);
+	ASSERT_TRUE(explain::explain_tail(cell).unprobed && explain::explain_tail(cell).unprobed->than_fastest);
 	for (const size_t mode : {size_t{0}, size_t{1}}) {
-		LatencyRange &range = cell.modes[mode].range;
+		analysis::LatencyRange &range = cell.modes[mode].range;
 		const uint64_t messages = range.messages;
 		range.messages = 2 * range.layers.deliveries() + 1;
-		EXPECT_FALSE(explain_tail(cell).unprobed->than_fastest);
+		EXPECT_FALSE(explain::explain_tail(cell).unprobed->than_fastest);
 		EXPECT_NE(told().find(fmt::format("messages of mode {} have a known path, too few", mode + 1)),
 				  std::string::npos)
 			<< told();
@@ -469,12 +414,12 @@ TEST_F(Modes, OfTheTailWithoutProbesIsInTheJson)
 TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
 {
 	run_with(10);
-	RunResult result = analyse(path, {.tail = stats::kP99, .message = {}});
-	const TailExplanation tail = explain_tail(result.cells[0]);
+	RunResult result = analysis::analyse(path, {.tail = stats::kP99, .message = {}});
+	const explain::TailExplanation tail = explain::explain_tail(result.cells[0]);
 	ASSERT_TRUE(tail.unprobed);
 	const auto steps = [&] {
 		std::string text;
-		for (const Step &step : steps_against_mode(result, 0, tail))
+		for (const explain::Step &step : explain::steps_against_mode(result, 0, tail))
 			text += step.text + "\n" + step.command;
 		return text;
 	};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/report/event_counts.h"
+#include "profiler/analysis/event_counts.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-#include "profiler/report/run_json.h"
-#include "profiler/report/terminal.h"
+#include "profiler/exports/run_json.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/terminal.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -50,7 +50,7 @@ model::Block block_with(const Counters &sender, const Counters &receiver)
 
 TEST(CounterTotals, ReceiversAddUpWhereAllOfThemCounted)
 {
-	CounterTotals totals;
+	analysis::CounterTotals totals;
 	model::Block block = block_with(counted(1000, 1500), counted(4000, 1000));
 	block.sides.push_back(block.sides[1]);
 	totals.add(block, 10);
@@ -63,30 +63,30 @@ TEST(CounterTotals, ReceiversAddUpWhereAllOfThemCounted)
 
 TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
 {
-	CounterTotals totals;
+	analysis::CounterTotals totals;
 	totals.add(block_with(refused(model::kNotAsked), refused(model::kNotAsked)), 100);
 	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), 10);
 	totals.add(block_with(counted(1000, 2500), refused(EACCES)), 30);
-	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
+	const analysis::SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
 	EXPECT_TRUE(totals.asked);
 	EXPECT_EQ(sender.of(&Counters::cycles).counted, 2000);
 	EXPECT_EQ(sender.of(&Counters::cycles).messages, 40u);
 	EXPECT_EQ(sender.of(&Counters::cycles).per_message(), 50);
 	EXPECT_EQ(sender.of(&Counters::migrations).counted, 2);
 	EXPECT_EQ(sender.of(&Counters::migrations).messages, 140u);
-	EXPECT_EQ(instructions_per_cycle({&sender}), 2);
+	EXPECT_EQ(analysis::instructions_per_cycle({&sender}), 2);
 	EXPECT_EQ(receiver.of(&Counters::cycles).counted, 4000);
 	EXPECT_EQ(receiver.of(&Counters::cycles).messages, 10u);
-	EXPECT_EQ(instructions_per_cycle({&receiver}), 0.25);
-	EXPECT_EQ(instructions_per_cycle({&sender, &receiver}), 5000.0 / 6000);
+	EXPECT_EQ(analysis::instructions_per_cycle({&receiver}), 0.25);
+	EXPECT_EQ(analysis::instructions_per_cycle({&sender, &receiver}), 5000.0 / 6000);
 }
 
 TEST(CounterTotals, TellWhatWasMultiplexed)
 {
-	CounterTotals totals;
+	analysis::CounterTotals totals;
 	totals.add(block_with(counted(10, 10), {}), 10);
 	totals.add(block_with(counted(10, 10), {}), 10);
-	const CounterTotal &misses = totals.ends[0].of(&Counters::cache_misses);
+	const analysis::CounterTotal &misses = totals.ends[0].of(&Counters::cache_misses);
 	EXPECT_EQ(misses.counted, 240);
 	EXPECT_EQ(misses.running_share(), 0.5);
 	EXPECT_FALSE(totals.ends[0].of(&Counters::cycles).running_share());
@@ -95,18 +95,18 @@ TEST(CounterTotals, TellWhatWasMultiplexed)
 
 TEST(CounterTotals, WhatIsAbsentHasNoNumberButAReason)
 {
-	CounterTotals totals;
+	analysis::CounterTotals totals;
 	totals.add(block_with(counted(10, 10), refused(EACCES)), 10);
-	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
+	const analysis::SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
 	EXPECT_FALSE(sender.of(&Counters::branches).per_message());
 	EXPECT_EQ(sender.of(&Counters::branches).absence, ENOENT);
 	EXPECT_EQ(sender.of(&Counters::branch_misses).absence, EBUSY);
 	EXPECT_EQ(receiver.of(&Counters::cycles).absence, EACCES);
-	EXPECT_FALSE(instructions_per_cycle({&receiver}));
-	EXPECT_FALSE(instructions_per_cycle({&sender, &receiver}));
+	EXPECT_FALSE(analysis::instructions_per_cycle({&receiver}));
+	EXPECT_FALSE(analysis::instructions_per_cycle({&sender, &receiver}));
 	EXPECT_TRUE(sender.has_hardware());
 	EXPECT_FALSE(receiver.has_hardware()) << "migrations are none";
-	CounterTotals unasked;
+	analysis::CounterTotals unasked;
 	unasked.add(block_of(1), 10);
 	EXPECT_FALSE(unasked.asked);
 }
@@ -129,23 +129,23 @@ protected:
 			side.counters = counters;
 		return made;
 	}
-	RunResult of(const std::vector<model::Block> &blocks)
+	analysis::RunResult of(const std::vector<model::Block> &blocks)
 	{
 		rundir::Writer writer(run, small_head());
 		for (const model::Block &one : blocks)
 			writer.add(one);
 		writer.finish({});
-		return analyse(run);
+		return analysis::analyse(run);
 	}
 	static json schema() { return json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json")); }
 };
 
 TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)
 {
-	const RunResult result =
+	const analysis::RunResult result =
 		of({block(0, true, 0, {}), block(1, false, 0, refused(model::kNotAsked)),
 			block(2, false, 50'000, counted(102'000, 51'000)), block(3, true, 0, refused(ENOENT))});
-	const CellResult &cell = result.cells[1];
+	const analysis::CellResult &cell = result.cells[1];
 	EXPECT_EQ(cell.blocks_unprobed, 1u);
 	EXPECT_EQ(cell.blocks_counted, 1u);
 	EXPECT_EQ(cell.blocks_probed, 2u);
@@ -159,7 +159,7 @@ TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)
 
 TEST_F(CountedRun, ARefusalCostsNoBlock)
 {
-	const RunResult result = of({block(1, false, 0, refused(ENOENT)), block(2, false, 0, refused(ENOENT))});
+	const analysis::RunResult result = of({block(1, false, 0, refused(ENOENT)), block(2, false, 0, refused(ENOENT))});
 	EXPECT_EQ(result.cells[1].blocks_unprobed, 2u);
 	EXPECT_EQ(result.cells[1].blocks_counted, 0u);
 	EXPECT_EQ(result.cells[1].latency.count, 200u);
@@ -167,7 +167,7 @@ TEST_F(CountedRun, ARefusalCostsNoBlock)
 
 TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)
 {
-	const json written = json::parse(run_json_text(
+	const json written = json::parse(exports::run_json_text(
 		of({block(1, false, 0, refused(model::kNotAsked)), block(2, false, 0, counted(102'000, 51'000))})));
 	for (const std::string &complaint : schema_complaints(schema(), written))
 		ADD_FAILURE() << complaint;
@@ -195,13 +195,13 @@ TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
 	model::Block with = block(2, false, 0, counted(1'020'000, 510'000));
 	with.sides[1].counters = {};
 	with.sides[1].usage = {};
-	RunResult result = of({block(1, false, 0, {}), with});
-	EXPECT_EQ(terminal_report(result, {.verbose = true}).find(" 0.50 "), std::string::npos)
+	analysis::RunResult result = of({block(1, false, 0, {}), with});
+	EXPECT_EQ(text::terminal_report(result, {.verbose = true}).find(" 0.50 "), std::string::npos)
 		<< "of two sides one would be missing";
 	result.cells[1].cell.graph = model::star(1, {0, 0}, model::Between::OneThread, false);
-	EXPECT_NE(terminal_report(result, {.verbose = true}).find("5.00k  0.50"), std::string::npos)
-		<< terminal_report(result, {.verbose = true});
-	const json written = json::parse(run_json_text(result));
+	EXPECT_NE(text::terminal_report(result, {.verbose = true}).find("5.00k  0.50"), std::string::npos)
+		<< text::terminal_report(result, {.verbose = true});
+	const json written = json::parse(exports::run_json_text(result));
 	for (const std::string &complaint : schema_complaints(schema(), written))
 		ADD_FAILURE() << complaint;
 	EXPECT_EQ(written["cells"][1]["between"], "one-thread");
@@ -214,19 +214,19 @@ TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
 
 TEST_F(CountedRun, WithoutHardwareRunJsonSaysWhyOnceAndTheReportNothing)
 {
-	const RunResult result = of({block(1, false, 0, refused(ENOENT))});
-	const json told = json::parse(run_json_text(result))["cells"][1]["counters"]["sender"];
+	const analysis::RunResult result = of({block(1, false, 0, refused(ENOENT))});
+	const json told = json::parse(exports::run_json_text(result))["cells"][1]["counters"]["sender"];
 	EXPECT_EQ(told["migrations"]["per_message"], 0);
 	EXPECT_TRUE(told["instructions"].is_null());
 	EXPECT_TRUE(told["hardware_mode"].is_null());
 	ASSERT_EQ(told["absent"].size(), 1u);
 	EXPECT_EQ(told["absent"][0]["counters"].size(), 6u);
-	EXPECT_EQ(terminal_report(result, {.verbose = true}).find("counted by the CPU"), std::string::npos);
+	EXPECT_EQ(text::terminal_report(result, {.verbose = true}).find("counted by the CPU"), std::string::npos);
 }
 
 TEST_F(CountedRun, TheReportHasAShortTableOfIt)
 {
-	const std::string text = terminal_report(
+	const std::string text = text::terminal_report(
 		of({block(1, false, 0, refused(model::kNotAsked)), block(2, false, 0, counted(1'020'000, 510'000))}),
 		{.unicode = true, .width = 100, .verbose = true});
 	EXPECT_NE(text.find(R"(

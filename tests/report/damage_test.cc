@@ -5,12 +5,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "profiler/analysis/flamegraph.h"
+#include "profiler/exports/run_json.h"
 #include "profiler/failure.h"
-#include "profiler/report/flame_svg.h"
-#include "profiler/report/html_report.h"
-#include "profiler/report/run_json.h"
-#include "profiler/report/terminal.h"
+#include "profiler/pages/flame_svg.h"
+#include "profiler/pages/html_report.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/terminal.h"
 #include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/damage.h"
@@ -21,18 +22,21 @@ namespace {
 
 void report_all(const std::string &run)
 {
-	const RunResult result = analyse(run);
-	for (const CellResult &cell : result.cells) {
+	const analysis::RunResult result = analysis::analyse(run);
+	for (const analysis::CellResult &cell : result.cells) {
 		uint64_t incomplete = 0;
 		for (const uint64_t n : cell.incomplete)
 			incomplete += n;
 		ASSERT_EQ(cell.complete() + incomplete, cell.probed);
 		ASSERT_EQ(cell.layers.sum_error_ns(), 0u);
 	}
-	EXPECT_FALSE(terminal_report(result, {.unicode = true}).empty());
-	EXPECT_TRUE(nlohmann::json::accept(run_json_text(result)));
-	EXPECT_FALSE(html_report(result).empty());
-	EXPECT_FALSE(flame_svg(flame_graph(result, FlameMessages::All, "", FlameFunctions::Shown), "x").empty());
+	EXPECT_FALSE(text::terminal_report(result, {.unicode = true}).empty());
+	EXPECT_TRUE(nlohmann::json::accept(exports::run_json_text(result)));
+	EXPECT_FALSE(pages::html_report(result).empty());
+	EXPECT_FALSE(
+		pages::flame_svg(
+			analysis::flame_graph(result, analysis::FlameMessages::All, "", analysis::FlameFunctions::Shown), "x")
+			.empty());
 }
 
 model::Block small_block(size_t cell, bool probed)

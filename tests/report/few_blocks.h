@@ -6,25 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "profiler/report/aggregate.h"
+#include "profiler/analysis/aggregate.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
-namespace icepath::report {
+namespace icepath {
 
 class FewBlocks : public testing::Test {
 protected:
 	rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 
-	RunResult of(const std::vector<model::Block> &blocks)
+	analysis::RunResult of(const std::vector<model::Block> &blocks)
 	{
 		rundir::Writer writer(run, small_head());
 		for (const model::Block &block : blocks)
 			writer.add(block);
 		writer.finish({});
-		return analyse(run);
+		return analysis::analyse(run);
 	}
 	static model::Block block(uint32_t round, bool probed, uint64_t messages = 100)
 	{
@@ -37,4 +37,4 @@ protected:
 	}
 };
 
-} // namespace icepath::report
+} // namespace icepath

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampled blocks: they divide the layers of others among functions, and are in nothing else.
-#include "profiler/report/functions.h"
+#include "profiler/analysis/functions.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -11,11 +11,12 @@
 #include <memory>
 #include <sstream>
 
+#include "profiler/analysis/flamegraph.h"
+#include "profiler/exports/flame_files.h"
 #include "profiler/failure.h"
-#include "profiler/report/flamegraph.h"
-#include "profiler/report/function_lines.h"
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/function_lines.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -69,26 +70,26 @@ protected:
 	rundir::TemporaryDirectory temporary;
 };
 
-const FunctionRow &function_of(const SampledLayer &layer, const std::string &name)
+const analysis::FunctionRow &function_of(const analysis::SampledLayer &layer, const std::string &name)
 {
-	static const FunctionRow kNone;
-	const auto at = std::ranges::find(layer.functions, name, &FunctionRow::name);
+	static const analysis::FunctionRow kNone;
+	const auto at = std::ranges::find(layer.functions, name, &analysis::FunctionRow::name);
 	return at == layer.functions.end() ? kNone : *at;
 }
 
 TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 {
-	const RunResult result = analyse(write(true));
-	const CellResult &cell = result.cells[0];
+	const analysis::RunResult result = analysis::analyse(write(true));
+	const analysis::CellResult &cell = result.cells[0];
 	EXPECT_EQ(cell.blocks_sampled, 3u);
 	EXPECT_EQ(cell.functions.samples(), 3 * 3 * kSampledMessages) << "warm-up has no paths";
-	EXPECT_NE(terminal_report(result, {}).find("icepath explain --stacks RUN"), std::string::npos);
-	const auto layers = sampled_layers(cell.layers, cell.functions);
+	EXPECT_NE(text::terminal_report(result, {}).find("icepath explain --stacks RUN"), std::string::npos);
+	const auto layers = analysis::sampled_layers(cell.layers, cell.functions);
 	const auto by_layer = cell.layers.by_layer();
 	ASSERT_EQ(layers.size(), 2u);
-	for (const SampledLayer &layer : layers) {
+	for (const analysis::SampledLayer &layer : layers) {
 		double sum_ns = 0;
-		for (const FunctionRow &function : layer.functions)
+		for (const analysis::FunctionRow &function : layer.functions)
 			sum_ns += function.mean_ns;
 		EXPECT_NEAR(sum_ns, by_layer.at(layer.layer).mean_ns, 1e-6) << model::name(layer.layer);
 		EXPECT_NEAR(layer.mean_ns, sum_ns, 1e-6);
@@ -98,10 +99,10 @@ TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 	EXPECT_EQ(layers[0].samples, 2 * 3 * kSampledMessages);
 	EXPECT_NEAR(function_of(layers[0], "sock_sendmsg").mean_ns, 1000 * 3.0 / 8, 1e-6);
 	EXPECT_NEAR(function_of(layers[0], "kmalloc").mean_ns, 1000 * 1.0 / 8, 1e-6);
-	EXPECT_NEAR(function_of(layers[0], kIrqsOff).mean_ns, 1000 * 1.0 / 2, 1e-6);
-	EXPECT_NEAR(function_of(layers[0], kNotSampled).mean_ns, 300, 1e-6);
+	EXPECT_NEAR(function_of(layers[0], analysis::kIrqsOff).mean_ns, 1000 * 1.0 / 2, 1e-6);
+	EXPECT_NEAR(function_of(layers[0], analysis::kNotSampled).mean_ns, 300, 1e-6);
 	EXPECT_EQ(function_of(layers[0], "unlock").samples, 0u);
-	const double half_ns = function_of(layers[0], kIrqsOff).half_ns;
+	const double half_ns = function_of(layers[0], analysis::kIrqsOff).half_ns;
 	EXPECT_NEAR(half_ns, 1000 * 1.96 * 0.5 / std::sqrt(2.0 * 3 * kSampledMessages), 1);
 }
 
@@ -109,8 +110,8 @@ TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 TEST_F(SampledRun, WhatDiffersFromBlockToBlockIsUncertain)
 {
 	const auto half_of = [](const std::string &run) {
-		const CellResult cell = analyse(run).cells[0];
-		return function_of(sampled_layers(cell.layers, cell.functions)[0], "kmalloc").half_ns;
+		const analysis::CellResult cell = analysis::analyse(run).cells[0];
+		return function_of(analysis::sampled_layers(cell.layers, cell.functions)[0], "kmalloc").half_ns;
 	};
 	const double alike_ns = half_of(write(true));
 	const double unlike_ns = half_of(write(true, [](uint32_t round) { return round == 5 ? 1 : 1000; }));
@@ -120,11 +121,11 @@ TEST_F(SampledRun, WhatDiffersFromBlockToBlockIsUncertain)
 
 TEST_F(SampledRun, FunctionsOfAllLayersAddUpToTheMessage)
 {
-	const CellResult cell = analyse(write(true)).cells[0];
+	const analysis::CellResult cell = analysis::analyse(write(true)).cells[0];
 	double sum_ns = 0, not_sampled_ns = 0;
-	for (const FunctionRow &function : functions_of_message(cell.layers, cell.functions)) {
+	for (const analysis::FunctionRow &function : analysis::functions_of_message(cell.layers, cell.functions)) {
 		sum_ns += function.mean_ns;
-		not_sampled_ns += function.name == kNotSampled ? function.mean_ns : 0;
+		not_sampled_ns += function.name == analysis::kNotSampled ? function.mean_ns : 0;
 	}
 	EXPECT_NEAR(sum_ns, cell.layers.mean_ns(), 1e-6);
 	EXPECT_GT(not_sampled_ns, 1300) << "a layer of its own, and a part of sender.kernel";
@@ -132,21 +133,21 @@ TEST_F(SampledRun, FunctionsOfAllLayersAddUpToTheMessage)
 
 TEST_F(SampledRun, CalledFunctionsAreBelowTheirCallers)
 {
-	const CellResult cell = analyse(write(true)).cells[0];
-	const auto outermost = called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
+	const analysis::CellResult cell = analysis::analyse(write(true)).cells[0];
+	const auto outermost = analysis::called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
 	ASSERT_EQ(outermost.size(), 2u);
-	EXPECT_EQ(outermost[1].name, kNotSampled);
+	EXPECT_EQ(outermost[1].name, analysis::kNotSampled);
 	EXPECT_NEAR(outermost[1].own_ns, 300, 1e-6);
 	EXPECT_EQ(outermost[0].name, "entry_SYSCALL_64");
 	EXPECT_NEAR(outermost[0].mean_ns, 1000, 1e-6);
 	EXPECT_EQ(outermost[0].own_ns, 0);
 	ASSERT_EQ(outermost[0].calls.size(), 1u);
-	const CalledFunction &send = outermost[0].calls[0];
+	const analysis::CalledFunction &send = outermost[0].calls[0];
 	EXPECT_EQ(send.name, "sock_sendmsg");
 	EXPECT_NEAR(send.mean_ns, 1000, 1e-6);
 	EXPECT_NEAR(send.own_ns, 375, 1e-6);
 	ASSERT_EQ(send.calls.size(), 2u);
-	EXPECT_EQ(send.calls[0].name, kIrqsOff);
+	EXPECT_EQ(send.calls[0].name, analysis::kIrqsOff);
 	EXPECT_EQ(send.calls[1].name, "kmalloc");
 	EXPECT_NEAR(send.calls[1].mean_ns, 125, 1e-6);
 	EXPECT_NEAR(send.calls[1].own_ns, 125, 1e-6);
@@ -156,32 +157,33 @@ TEST_F(SampledRun, CalledFunctionsAreBelowTheirCallers)
 TEST_F(SampledRun, UserCodeThatCalledTheKernelIsNoPartOfItsLayer)
 {
 	callers = {"app!main", "libc.so.6!send"};
-	const RunResult result = analyse(write(true));
-	const CellResult &cell = result.cells[0];
-	const auto of_kernel = called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
+	const analysis::RunResult result = analysis::analyse(write(true));
+	const analysis::CellResult &cell = result.cells[0];
+	const auto of_kernel = analysis::called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
 	ASSERT_EQ(of_kernel.size(), 2u);
 	EXPECT_EQ(of_kernel[0].name, "entry_SYSCALL_64");
 	EXPECT_NEAR(of_kernel[0].mean_ns, 1000, 1e-6);
-	const auto of_user = called_functions(cell.layers, cell.functions, model::Layer::ReceiverUser);
+	const auto of_user = analysis::called_functions(cell.layers, cell.functions, model::Layer::ReceiverUser);
 	ASSERT_EQ(of_user.size(), 1u);
 	EXPECT_EQ(of_user[0].name, "app!main");
-	const std::string text = folded(flame_graph(result, FlameMessages::All, "", FlameFunctions::Shown));
+	const std::string text = exports::folded(
+		analysis::flame_graph(result, analysis::FlameMessages::All, "", analysis::FlameFunctions::Shown));
 	EXPECT_NE(text.find(";sender;app!main;libc.so.6!send;entry_SYSCALL_64;sock_sendmsg;kmalloc "), std::string::npos)
 		<< text;
 }
 
 TEST(KernelFunctions, AreBelowUserCode)
 {
-	EXPECT_EQ(before_kernel({"app!main", "libc.so.6+0x1234", "entry_SYSCALL_64", "tcp_sendmsg"}), 2u);
-	EXPECT_EQ(before_kernel({"[callers unknown]", "[vdso]", "[no file]", kNamelessKernel}), 3u);
-	EXPECT_EQ(before_kernel({"app!main", kIrqsOff}), 1u);
-	EXPECT_EQ(before_kernel({"ret_from_fork", "tcp_rcv.isra.0"}), 0u);
-	EXPECT_EQ(before_kernel({"app!main", "app!push (inlined)"}), 2u);
+	EXPECT_EQ(analysis::before_kernel({"app!main", "libc.so.6+0x1234", "entry_SYSCALL_64", "tcp_sendmsg"}), 2u);
+	EXPECT_EQ(analysis::before_kernel({"[callers unknown]", "[vdso]", "[no file]", analysis::kNamelessKernel}), 3u);
+	EXPECT_EQ(analysis::before_kernel({"app!main", analysis::kIrqsOff}), 1u);
+	EXPECT_EQ(analysis::before_kernel({"ret_from_fork", "tcp_rcv.isra.0"}), 0u);
+	EXPECT_EQ(analysis::before_kernel({"app!main", "app!push (inlined)"}), 2u);
 }
 
 std::string marked(std::vector<std::string> functions)
 {
-	mark_probes(functions);
+	analysis::mark_probes(functions);
 	std::string text;
 	for (const std::string &function : functions)
 		text += (text.empty() ? "" : " ") + function;
@@ -223,10 +225,11 @@ TEST_F(SampledRun, SampledBlocksAreInNoOtherFigure)
 
 TEST_F(SampledRun, TheFlameGraphHasFunctionsBelowThreads)
 {
-	const RunResult result = analyse(write(true));
-	const FlameGraph graph = flame_graph(result, FlameMessages::All, "", FlameFunctions::Shown);
+	const analysis::RunResult result = analysis::analyse(write(true));
+	const analysis::FlameGraph graph =
+		analysis::flame_graph(result, analysis::FlameMessages::All, "", analysis::FlameFunctions::Shown);
 	EXPECT_NEAR(graph.cells[0].layers.mean(), result.cells[0].layers.mean_ns(), 1e-6);
-	const std::string text = folded(graph);
+	const std::string text = exports::folded(graph);
 	uint64_t weights = 0;
 	std::istringstream lines(text);
 	for (std::string line; std::getline(lines, line);)
@@ -236,8 +239,11 @@ TEST_F(SampledRun, TheFlameGraphHasFunctionsBelowThreads)
 	for (const char *last : {"(itself) 112500\n", "kmalloc 37500\n", "[irqs off] 150000\n"})
 		EXPECT_NE(text.find(stack + last), std::string::npos) << last << text;
 	EXPECT_NE(text.find(";receiver.user;receiver;library.so!take 90000\n"), std::string::npos) << text;
-	EXPECT_EQ(folded(flame_graph(result, FlameMessages::All, "")).find("kmalloc"), std::string::npos);
-	EXPECT_EQ(folded(flame_graph(result, FlameMessages::Typical, "", FlameFunctions::Shown)).find("kmalloc"),
+	EXPECT_EQ(exports::folded(analysis::flame_graph(result, analysis::FlameMessages::All, "")).find("kmalloc"),
+			  std::string::npos);
+	EXPECT_EQ(exports::folded(
+				  analysis::flame_graph(result, analysis::FlameMessages::Typical, "", analysis::FlameFunctions::Shown))
+				  .find("kmalloc"),
 			  std::string::npos)
 		<< "samples are of all messages";
 }
@@ -245,10 +251,12 @@ TEST_F(SampledRun, TheFlameGraphHasFunctionsBelowThreads)
 // A run without samples has the thread's time where the other one has functions.
 TEST_F(SampledRun, GraphsWithAndWithoutFunctionsCompare)
 {
-	const FlameGraph with = flame_graph(analyse(write(true)), FlameMessages::All, "", FlameFunctions::Shown);
-	const FlameGraph without = flame_graph(analyse(write(false)), FlameMessages::All, "", FlameFunctions::Shown);
+	const analysis::FlameGraph with = analysis::flame_graph(
+		analysis::analyse(write(true)), analysis::FlameMessages::All, "", analysis::FlameFunctions::Shown);
+	const analysis::FlameGraph without = analysis::flame_graph(
+		analysis::analyse(write(false)), analysis::FlameMessages::All, "", analysis::FlameFunctions::Shown);
 	for (const auto &[now, before] : {std::pair{&with, &without}, {&without, &with}}) {
-		const FlameGraph both = compared(*now, *before, "other");
+		const analysis::FlameGraph both = analysis::compared(*now, *before, "other");
 		EXPECT_NEAR(both.cells[0].layers.mean(), now->cells[0].layers.mean(), 1e-6);
 		EXPECT_NEAR(both.cells[0].layers.other(), before->cells[0].layers.mean(), 1e-6);
 	}
@@ -260,7 +268,7 @@ TEST_F(SampledRun, IsExplained)
 	question.stacks = true;
 	const std::string text = explanation_of(write(true), question, {.unicode = true, .width = 100}).text;
 	for (const char *part : {"900 samples on messages' paths in 3 blocks", "sender.kernel", "1.30 µs, 600 samples",
-							 "sock_sendmsg", kIrqsOff, "library.so!take", "wakeup 1.00"})
+							 "sock_sendmsg", analysis::kIrqsOff, "library.so!take", "wakeup 1.00"})
 		EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 	EXPECT_EQ(text.find("unlock"), std::string::npos) << text;
 	EXPECT_NE(text.find("entry_SYSCALL_64 > sock_sendmsg"), std::string::npos) << text;
@@ -271,10 +279,10 @@ TEST_F(SampledRun, IsExplained)
 // Samples are of messages with probes: who reads their functions is told if these have other modes.
 TEST_F(SampledRun, SaysHowProbesChangeTheModes)
 {
-	RunResult result = analyse(write(true));
+	analysis::RunResult result = analysis::analyse(write(true));
 	const auto text_of = [&] {
-		Page page({.unicode = true}, 100);
-		add_functions(page, result.cells[0]);
+		text::Page page({.unicode = true}, 100);
+		text::add_functions(page, result.cells[0]);
 		return page.take();
 	};
 	EXPECT_EQ(text_of().find("Samples are of messages with probes"), std::string::npos) << text_of();

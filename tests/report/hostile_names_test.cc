@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "profiler/report/export.h"
+#include "profiler/exports/export.h"
 #include "profiler/report/report.h"
 #include "tests/report/hostile_run.h"
 #include "tests/rundir/example_run.h"
@@ -91,16 +91,16 @@ TEST_P(HostileNames, AreHarmlessInAnExplanation)
 {
 	const std::string pingpong = "64 B pingpong", oneway = "64 B oneway";
 	for (const bool unicode : {false, true}) {
-		const Style style{.colour = true, .unicode = unicode, .width = 100, .verbose = true};
-		for (const bool json : {false, true}) {
-			EXPECT_TRUE(is_harmless(explanation_of(run, {.json = json}, style).text));
+		const text::Style style{.colour = true, .unicode = unicode, .width = 100, .verbose = true};
+		for (const bool as_json : {false, true}) {
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.json = as_json}, style).text));
 			EXPECT_TRUE(
-				is_harmless(explanation_of(run, {.cell = pingpong, .against = oneway, .json = json}, style).text));
+				is_harmless(explanation_of(run, {.cell = pingpong, .against = oneway, .json = as_json}, style).text));
 			EXPECT_TRUE(
-				is_harmless(explanation_of(run, {.cell = "64 B", .against = oneway, .json = json}, style).text));
-			EXPECT_TRUE(is_harmless(explanation_of(run, {.worst = true, .json = json}, style).text));
-			EXPECT_TRUE(
-				is_harmless(explanation_of(run, {.message = MessageName{1, 5, false}, .json = json}, style).text));
+				is_harmless(explanation_of(run, {.cell = "64 B", .against = oneway, .json = as_json}, style).text));
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.worst = true, .json = as_json}, style).text));
+			EXPECT_TRUE(is_harmless(
+				explanation_of(run, {.message = analysis::MessageName{1, 5, false}, .json = as_json}, style).text));
 		}
 	}
 }
@@ -112,9 +112,9 @@ TEST_P(HostileNames, AreHarmlessInRunJson)
 	// JSON's escapes: a reader of the JSON would get the harmful characters back
 	for (const char *escaped : {"\\u0", "\\n", "\\t", "\\r"})
 		EXPECT_EQ(text.find("\"" + std::string(escaped)), std::string::npos) << escaped;
-	const auto json = nlohmann::json::parse(text);
-	EXPECT_TRUE(is_harmless(json["cells"][0]["target"]));
-	EXPECT_TRUE(is_harmless(json["icepath"]["command_line"]));
+	const auto told = nlohmann::json::parse(text);
+	EXPECT_TRUE(is_harmless(told["cells"][0]["target"]));
+	EXPECT_TRUE(is_harmless(told["icepath"]["command_line"]));
 }
 
 TEST_P(HostileNames, AreHarmlessInStacks)
@@ -142,10 +142,11 @@ TEST_P(HostileNames, AreHarmlessInThePage)
 
 TEST_P(HostileNames, AreHarmlessInEveryExport)
 {
-	for (const std::string &path : export_run(run,
-											  {ExportFormat::Hgrm, ExportFormat::Hlog, ExportFormat::Csv,
-											   ExportFormat::Paths, ExportFormat::Speedscope, ExportFormat::Firefox},
-											  "")) {
+	for (const std::string &path : exports::export_run(
+			 run,
+			 {exports::ExportFormat::Hgrm, exports::ExportFormat::Hlog, exports::ExportFormat::Csv,
+			  exports::ExportFormat::Paths, exports::ExportFormat::Speedscope, exports::ExportFormat::Firefox},
+			 "")) {
 		EXPECT_TRUE(is_harmless(path));
 		EXPECT_TRUE(is_harmless(rundir::file_bytes(path))) << path;
 	}
@@ -154,7 +155,7 @@ TEST_P(HostileNames, AreHarmlessInEveryExport)
 // A trace is binary, so what harms is looked for instead of all that isn't text.
 TEST_P(HostileNames, AreHarmlessInATrace)
 {
-	const std::string trace = rundir::file_bytes(export_run(run, {ExportFormat::Perfetto}, "").at(0));
+	const std::string trace = rundir::file_bytes(exports::export_run(run, {exports::ExportFormat::Perfetto}, "").at(0));
 	EXPECT_NE(trace.find("initiator"), std::string::npos) << "names are in it";
 	for (const char *harm :
 		 {"\033[", "\033]", "\033\033", "\u009b31m", "\u202e", "\u2066", "\u200b", "\u200f", "\u2028", "\ufeff"})
@@ -163,8 +164,8 @@ TEST_P(HostileNames, AreHarmlessInATrace)
 
 TEST_P(HostileNames, AreCut)
 {
-	const auto json = nlohmann::json::parse(json_of(run));
-	for (const auto &cell : json.at("cells"))
+	const auto told = nlohmann::json::parse(json_of(run));
+	for (const auto &cell : told.at("cells"))
 		EXPECT_LE(cell["target"].get<std::string>().size(), 128u + 2) << "and the mark that it is cut";
 	std::istringstream folded(folded_of(run, {}));
 	for (std::string line; std::getline(folded, line);)

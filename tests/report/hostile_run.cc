@@ -7,7 +7,7 @@
 #include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 
-namespace icepath::report {
+namespace icepath {
 namespace {
 
 model::Head hostile_head(const std::string &name)
@@ -75,4 +75,4 @@ void write_hostile_run(const std::string &directory, const std::string &name)
 	writer.finish(tail);
 }
 
-} // namespace icepath::report
+} // namespace icepath

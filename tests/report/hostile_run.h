@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace icepath::report {
+namespace icepath {
 
 // Terminal controls, direction marks, invisible characters, and what breaks a line, a table or markup.
 inline constexpr std::string_view kHostile = "<script>&\"';,\033[2J\033]8;;http://x\a\033[8m\xc2\x9b"
@@ -14,4 +14,4 @@ inline constexpr std::string_view kHostile = "<script>&\"';,\033[2J\033]8;;http:
 // and bytes that aren't UTF-8.
 void write_hostile_run(const std::string &directory, const std::string &name);
 
-} // namespace icepath::report
+} // namespace icepath

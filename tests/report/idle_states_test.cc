@@ -4,9 +4,9 @@
 
 #include <sstream>
 
-#include "profiler/report/run_json.h"
-#include "profiler/report/terminal.h"
+#include "profiler/exports/run_json.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/terminal.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -36,21 +36,21 @@ protected:
 	rundir::TemporaryDirectory temporary;
 
 	// A pingpong and a oneway cell.
-	RunResult of(model::IdleStates pingpong, model::IdleStates oneway)
+	analysis::RunResult of(model::IdleStates pingpong, model::IdleStates oneway)
 	{
 		const std::string run = temporary.path("run");
 		std::filesystem::remove_all(run);
 		write_small_run(run);
-		RunResult result = analyse(run);
+		analysis::RunResult result = analysis::analyse(run);
 		result.cells.at(0).cell.idle_states = pingpong;
 		result.cells.at(1).cell.idle_states = oneway;
 		result.head.wakes = {{0, 20'000, 30'000}, {1, 25'000, 31'000}};
 		result.tail->wakes = {{0, 26'000, 30'000}, {1, 22'000, 31'000}};
 		return result;
 	}
-	static std::string text(const RunResult &result, bool verbose = false)
+	static std::string text(const analysis::RunResult &result, bool verbose = false)
 	{
-		return terminal_report(result, {.unicode = true, .width = 2000, .verbose = verbose});
+		return text::terminal_report(result, {.unicode = true, .width = 2000, .verbose = verbose});
 	}
 	// The table's line with both words.
 	static std::string line_with(const std::string &text, const std::string &word, const std::string &other)
@@ -85,26 +85,26 @@ TEST_F(IdleStatesTest, AreToldOnceWhereTheyAreTheSame)
 
 TEST_F(IdleStatesTest, AreThoseInWhichTheMachineWasMeasured)
 {
-	RunResult result = of(kHeld, kOwn);
+	analysis::RunResult result = of(kHeld, kOwn);
 	EXPECT_NE(text(result, true)
 				  .find("a sleeping thread ran again after 25.0 µs before the first block and 26.0 µs after the "
 						"last, on the slower CPU\n"),
 			  std::string::npos);
-	EXPECT_TRUE(run_json(result)["machine_state"]["wake_ns"][1]["held"].is_null());
+	EXPECT_TRUE(exports::run_json(result)["machine_state"]["wake_ns"][1]["held"].is_null());
 	result.head.wakes_held = {{0, 1'200, 1'900}, {1, 1'500, 2'000}};
 	EXPECT_NE(text(result, true)
 				  .find("on the slower CPU, by the machine's own idle states; after 1.50 µs with CPUs kept awake"),
 			  std::string::npos)
 		<< text(result, true);
-	EXPECT_EQ(run_json(result)["machine_state"]["wake_ns"][1]["held"]["p50"], 1500);
+	EXPECT_EQ(exports::run_json(result)["machine_state"]["wake_ns"][1]["held"]["p50"], 1500);
 }
 
 TEST_F(IdleStatesTest, AreInRunJson)
 {
-	RunResult result = of(kHeld, kOwn);
+	analysis::RunResult result = of(kHeld, kOwn);
 	result.head.isolation = with_steps();
 	result.head.wakes_held = {{0, 1'200, 1'900}, {1, 1'500, 2'000}};
-	const json told = json::parse(run_json_text(result));
+	const json told = json::parse(exports::run_json_text(result));
 	EXPECT_EQ(told["cells"][0]["idle_states"], "held");
 	EXPECT_EQ(told["cells"][1]["idle_states"], "own");
 	EXPECT_EQ(told["isolation"]["steps"][2]["state"], "not_possible");
@@ -118,7 +118,7 @@ TEST_F(IdleStatesTest, AreInRunJson)
 
 TEST_F(IdleStatesTest, StepsOfIsolatingAreInTheHead)
 {
-	RunResult result = of(kHeld, kHeld);
+	analysis::RunResult result = of(kHeld, kHeld);
 	EXPECT_EQ(text(result, true).find("\nisolation"), std::string::npos) << "an older run doesn't tell";
 	result.head.isolation = with_steps();
 	EXPECT_NE(text(result, true)

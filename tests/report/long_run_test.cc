@@ -10,10 +10,9 @@
 #include <functional>
 #include <string>
 
-#include "profiler/report/aggregate.h"
-#include "profiler/report/cell_modes.h"
-#include "profiler/report/notices.h"
-#include "profiler/report/run_json.h"
+#include "profiler/analysis/aggregate.h"
+#include "profiler/explain/notices.h"
+#include "profiler/exports/run_json.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -24,11 +23,11 @@ namespace {
 constexpr size_t kFewValues = 1u << 14; // of a run; a quarter of these of each quantity
 constexpr size_t kAllValues = 1u << 30;
 
-RunResult analysed(const std::string &path, size_t most_values)
+analysis::RunResult analysed(const std::string &path, size_t most_values)
 {
-	Wanted wanted;
+	analysis::Wanted wanted;
 	wanted.most_values = most_values;
-	return analyse(path, wanted);
+	return analysis::analyse(path, wanted);
 }
 
 class LongRun : public testing::Test {
@@ -61,8 +60,8 @@ double peak_mib(const std::function<void()> &work)
 // Eight times the run, with blocks that are as long.
 TEST_F(LongRun, TakesAsMuchMemoryAsAShorterOne)
 {
-	constexpr uint32_t kRounds = 60;
-	const std::string one = run_of(kRounds), eight = run_of(8 * kRounds);
+	constexpr uint32_t kShortRun = 60;
+	const std::string one = run_of(kShortRun), eight = run_of(8 * kRounds);
 	const double without = peak_mib([] {});
 	const auto taken = [&](const std::string &path, size_t most_values) {
 		return peak_mib([&] { analysed(path, most_values); }) - without;
@@ -79,25 +78,25 @@ TEST_F(LongRun, TakesAsMuchMemoryAsAShorterOne)
 TEST_F(LongRun, LayersAddUpToTheLatencyOfTheirMessages)
 {
 	const std::string path = run_of(120);
-	const RunResult few = analysed(path, kFewValues), all = analyse(path);
+	const analysis::RunResult few = analysed(path, kFewValues), all = analysis::analyse(path);
 	for (size_t i = 0; i < all.cells.size(); ++i) {
-		const CellResult &cell = few.cells[i], &exact = all.cells[i];
+		const analysis::CellResult &cell = few.cells[i], &exact = all.cells[i];
 		EXPECT_GT(cell.latency.off, 0);
 		EXPECT_EQ(exact.latency.off, 0);
 		EXPECT_EQ(cell.latency.mean, exact.latency.mean);
 		EXPECT_EQ(cell.latency.mean_by_block, exact.latency.mean_by_block);
 		EXPECT_EQ(cell.layers.total_ns(), exact.layers.total_ns());
 		EXPECT_EQ(cell.layers.sum_error_ns(), 0u);
-		for (const auto range : {&CellResult::typical, &CellResult::tail}) {
+		for (const auto range : {&analysis::CellResult::typical, &analysis::CellResult::tail}) {
 			ASSERT_TRUE((cell.*range) && (exact.*range));
-			const LatencyRange &told = *(cell.*range), &truth = *(exact.*range);
+			const analysis::LatencyRange &told = *(cell.*range), &truth = *(exact.*range);
 			EXPECT_EQ(told.messages, told.layers.deliveries());
 			EXPECT_EQ(told.layers.sum_error_ns(), 0u);
 			EXPECT_LE(told.from_ns, truth.from_ns);
 			EXPECT_GE(told.messages, truth.messages);
 			EXPECT_NEAR(told.layers.mean_ns(), truth.layers.mean_ns(), 0.01 * truth.layers.mean_ns());
 			uint64_t sum = 0;
-			for (const LayerRow &row : told.layers.rows())
+			for (const analysis::LayerRow &row : told.layers.rows())
 				sum += row.total_ns;
 			EXPECT_EQ(sum, told.layers.total_ns());
 		}
@@ -107,16 +106,16 @@ TEST_F(LongRun, LayersAddUpToTheLatencyOfTheirMessages)
 TEST_F(LongRun, SaysWhatIsOff)
 {
 	const std::string path = run_of(120);
-	const RunResult few = analysed(path, kFewValues), all = analyse(path);
-	const nlohmann::json told = run_json(few), exact = run_json(all);
+	const analysis::RunResult few = analysed(path, kFewValues), all = analysis::analyse(path);
+	const nlohmann::json told = exports::run_json(few), exact = exports::run_json(all);
 	std::ifstream file(ICEPATH_SOURCE "/docs/run-schema.json");
 	EXPECT_EQ(schema_complaints(nlohmann::json::parse(file), told), std::vector<std::string>());
 	EXPECT_EQ(told["cells"][0]["latency_ns"]["off_by_at_most"], 0.0005);
 	EXPECT_GT(told["cells"][0]["modes_of_one_in"], 1);
 	EXPECT_FALSE(exact["cells"][0]["latency_ns"].contains("off_by_at_most"));
 	EXPECT_FALSE(exact["cells"][0].contains("modes_of_one_in"));
-	const auto notice_of = [](const RunResult &result) {
-		const std::vector<std::string> list = notices(result).all();
+	const auto notice_of = [](const analysis::RunResult &result) {
+		const std::vector<std::string> list = explain::notices(result).all();
 		return std::ranges::any_of(
 			list, [](const std::string &one) { return one.find("off by 0.05 % at most") != std::string::npos; });
 	};

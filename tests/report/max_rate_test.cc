@@ -4,12 +4,12 @@
 
 #include <fstream>
 
+#include "profiler/explain/notices.h"
+#include "profiler/exports/export.h"
+#include "profiler/exports/run_json.h"
 #include "profiler/rate/threshold.h"
-#include "profiler/report/export.h"
-#include "profiler/report/notices.h"
-#include "profiler/report/run_json.h"
-#include "profiler/report/terminal.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/terminal.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -82,7 +82,7 @@ protected:
 TEST_F(MaxRateReport, TellsTheRateAndHowItWasFound)
 {
 	write_search();
-	const RunResult result = analyse(run);
+	const analysis::RunResult result = analysis::analyse(run);
 	ASSERT_TRUE(result.cells[0].search);
 	const rate::Outcome &search = *result.cells[0].search;
 	EXPECT_EQ(search.found.hz, hz_of(kHolds));
@@ -97,7 +97,7 @@ TEST_F(MaxRateReport, TellsTheRateAndHowItWasFound)
 TEST_F(MaxRateReport, StatisticsAreOfTheFoundRateAlone)
 {
 	write_search();
-	const CellResult cell = analyse(run).cells[0];
+	const analysis::CellResult cell = analysis::analyse(run).cells[0];
 	EXPECT_EQ(cell.blocks_unprobed, 8u) << "every block is counted";
 	EXPECT_EQ(cell.blocks_probed, 5u);
 	EXPECT_EQ(cell.latency.blocks, 4u) << "three at the rate, one a level below";
@@ -113,7 +113,7 @@ TEST_F(MaxRateReport, StatisticsAreOfTheFoundRateAlone)
 TEST_F(MaxRateReport, RunJsonIsAsTheSchemaSays)
 {
 	write_search();
-	const auto json = nlohmann::json::parse(run_json_text(analyse(run)));
+	const auto json = nlohmann::json::parse(exports::run_json_text(analysis::analyse(run)));
 	const auto schema = nlohmann::json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
 	for (const std::string &complaint : schema_complaints(schema, json))
 		ADD_FAILURE() << complaint;
@@ -125,13 +125,13 @@ TEST_F(MaxRateReport, RunJsonIsAsTheSchemaSays)
 	EXPECT_EQ(cell["max_rate"]["attempts"][0]["held"], true);
 	EXPECT_LE(cell["max_rate"]["rate_ci95_hz"][0], cell["max_rate"]["rate_hz"]);
 	write_small_run(temporary.path("other"));
-	EXPECT_TRUE(run_json(analyse(temporary.path("other")))["cells"][0]["max_rate"].is_null());
+	EXPECT_TRUE(exports::run_json(analysis::analyse(temporary.path("other")))["cells"][0]["max_rate"].is_null());
 }
 
 TEST_F(MaxRateReport, TheTableHasTheRateAndSaysWhatItIs)
 {
 	write_search();
-	const std::string text = terminal_report(analyse(run), {.unicode = true, .width = 400});
+	const std::string text = text::terminal_report(analysis::analyse(run), {.unicode = true, .width = 400});
 	EXPECT_NE(text.find("26.9k ±"), std::string::npos) << text;
 	EXPECT_NE(text.find("nothing lost and a p99 of 1.00 ms at most from when a message was due"), std::string::npos)
 		<< text;
@@ -141,7 +141,7 @@ TEST_F(MaxRateReport, TheTableHasTheRateAndSaysWhatItIs)
 TEST_F(MaxRateReport, SaysWhereThereIsNoUpperEnd)
 {
 	write({{20}, {20}, {20}, {20, true}});
-	const std::string text = terminal_report(analyse(run), {.unicode = true, .width = 400});
+	const std::string text = text::terminal_report(analysis::analyse(run), {.unicode = true, .width = 400});
 	EXPECT_NE(text.find("≥26.9k"), std::string::npos) << text;
 	EXPECT_NE(text.find("every rate up to 26.9k msg/s held"), std::string::npos) << text;
 }
@@ -149,27 +149,28 @@ TEST_F(MaxRateReport, SaysWhereThereIsNoUpperEnd)
 TEST_F(MaxRateReport, SaysWhereNoRateWasFound)
 {
 	write({{40}, {30}, {21}, {21, true}});
-	const RunResult result = analyse(run);
+	const analysis::RunResult result = analysis::analyse(run);
 	EXPECT_EQ(result.cells[0].latency.count, kSentMessages) << "of the lowest rate tried";
-	EXPECT_NE(
-		terminal_report(result, {.unicode = true, .width = 400}).find("none of 3 blocks held, down to 28.3k msg/s"),
-		std::string::npos);
+	EXPECT_NE(text::terminal_report(result, {.unicode = true, .width = 400})
+				  .find("none of 3 blocks held, down to 28.3k msg/s"),
+			  std::string::npos);
 }
 
 TEST_F(MaxRateReport, SaysWhereTheRunWasTooShort)
 {
 	write({{20}, {21}, {20, true}});
-	EXPECT_NE(terminal_report(analyse(run), {.width = 400}).find("2 blocks don't show which rate holds"),
-			  std::string::npos);
+	EXPECT_NE(
+		text::terminal_report(analysis::analyse(run), {.width = 400}).find("2 blocks don't show which rate holds"),
+		std::string::npos);
 }
 
 // A lossless stream that loses messages is broken at any rate.
 TEST_F(MaxRateReport, WhatIsLostAtAnyRateIsAFlaw)
 {
 	write({{20}, {20}, {20}, {30, false, 5}, {20, true}});
-	const RunResult result = analyse(run);
+	const analysis::RunResult result = analysis::analyse(run);
 	EXPECT_EQ(result.cells[0].messages.lost, 0u);
-	EXPECT_EQ(flaws(result), std::vector<std::string>{"messages lost by transports that mustn't lose any: 5"});
+	EXPECT_EQ(explain::flaws(result), std::vector<std::string>{"messages lost by transports that mustn't lose any: 5"});
 }
 
 TEST_F(MaxRateReport, HistogramsAreOfTheFoundRateAndTheTableOfMessagesIsWhole)
@@ -182,7 +183,7 @@ TEST_F(MaxRateReport, HistogramsAreOfTheFoundRateAndTheTableOfMessagesIsWhole)
 			lines.push_back(line);
 		return lines;
 	};
-	const auto paths = export_run(run, {ExportFormat::Hlog, ExportFormat::Csv}, "");
+	const auto paths = exports::export_run(run, {exports::ExportFormat::Hlog, exports::ExportFormat::Csv}, "");
 	EXPECT_EQ(lines_of(paths[0]).size(), 3 + 4u);
 	const auto messages = lines_of(paths[1]);
 	EXPECT_EQ(messages.size(), 1 + 13 * (kSentMessages + 2));

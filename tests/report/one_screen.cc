@@ -3,15 +3,15 @@
 
 #include <cmath>
 
-namespace icepath::report {
+namespace icepath {
 
 using model::Layer;
 using model::Part;
 using model::Pattern;
 
-CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces)
+analysis::CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces)
 {
-	CellResult cell;
+	analysis::CellResult cell;
 	cell.cell.target = target;
 	cell.blocks_probed = cell.blocks_unprobed = 20;
 	cell.openings.count = 20;
@@ -27,7 +27,7 @@ CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces
 	path.reason = path::Reason::None;
 	const path::Observations seen;
 	cell.typical.emplace();
-	for (Breakdown *layers : {&cell.layers, &cell.typical->layers}) {
+	for (analysis::Breakdown *layers : {&cell.layers, &cell.typical->layers}) {
 		for (int i = 0; i < 100; ++i)
 			layers->add(path, seen);
 		layers->end_block(100, 0);
@@ -39,22 +39,22 @@ CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces
 	cell.latency.intervals[0] = stats::Interval{p50 * 0.95, p50 * 1.05};
 	cell.latency.intervals[2] = stats::Interval{p50 * 2.4, p50 * 3.6};
 	cell.messages.sent = cell.messages.received = 10'000;
-	cell.cpu_per_message = {CpuTime{1000, 2000}, CpuTime{1000, 2000}};
+	cell.cpu_per_message = {analysis::CpuTime{1000, 2000}, analysis::CpuTime{1000, 2000}};
 	return cell;
 }
 
-CellMode made_mode(Layer layer, uint64_t ns, uint64_t of_hundred)
+analysis::CellMode made_mode(Layer layer, uint64_t ns, uint64_t of_hundred)
 {
-	CellMode mode;
+	analysis::CellMode mode;
 	mode.share = {of_hundred, 100, std::nullopt};
-	mode.range.messages = CellMode::kLeastSeen;
+	mode.range.messages = analysis::CellMode::kLeastSeen;
 	path::Path path;
 	path::Boundary begin, end;
 	end.at_ns = path.recv_ns = ns;
 	path.segments = {{layer, Part::None, 0, 1, begin, end, {}}};
 	path.reason = path::Reason::None;
-	for (size_t block = 0; block < CellMode::kLeastBlocksSeen; ++block) {
-		for (size_t i = 0; i < CellMode::kLeastSeen / CellMode::kLeastBlocksSeen; ++i)
+	for (size_t block = 0; block < analysis::CellMode::kLeastBlocksSeen; ++block) {
+		for (size_t i = 0; i < analysis::CellMode::kLeastSeen / analysis::CellMode::kLeastBlocksSeen; ++i)
 			mode.range.layers.add(path, {});
 		mode.range.layers.end_block(10, static_cast<uint32_t>(block));
 	}
@@ -62,9 +62,9 @@ CellMode made_mode(Layer layer, uint64_t ns, uint64_t of_hundred)
 	return mode;
 }
 
-RunResult made_run(std::vector<CellResult> cells, double wobble)
+analysis::RunResult made_run(std::vector<analysis::CellResult> cells, double wobble)
 {
-	RunResult result;
+	analysis::RunResult result;
 	result.head.icepath_version = "0.1.0";
 	result.head.started_utc = "2026-01-02T03:04:05Z";
 	result.head.command_line = "icepath run -d 40";
@@ -81,14 +81,14 @@ RunResult made_run(std::vector<CellResult> cells, double wobble)
 			blocks.push_back(
 				{round, false, p50 * (1 + wobble * std::sin(1.7 * round + static_cast<double>(i))), round});
 	}
-	result.ranking = rank(result.head.cells, p50s);
+	result.ranking = analysis::rank(result.head.cells, p50s);
 	result.cells = std::move(cells);
 	return result;
 }
 
-RunResult run_of_35_cells()
+analysis::RunResult run_of_35_cells()
 {
-	std::vector<CellResult> cells;
+	std::vector<analysis::CellResult> cells;
 	for (const auto &[pattern, bytes] : {std::pair<Pattern, uint64_t>{Pattern::PingPong, 64},
 										 {Pattern::PingPong, 4096},
 										 {Pattern::OneWay, 64},
@@ -125,9 +125,9 @@ RunResult run_of_35_cells()
 		path.shares = {{0, path.segments[0].culprit, end.at_ns},
 					   {0, {path::Culprit::Kind::IdleCpu, 0, 0}, 2 * end.at_ns}}; // which took nothing from anybody
 		cells[hog].culprits.add(path, seen);
-		cells[hog].slowest = {WorstMessage{path, hog, 3, 5, false, seen.task_names, {{1, 1}}}};
+		cells[hog].slowest = {analysis::WorstMessage{path, hog, 3, 5, false, seen.task_names, {{1, 1}}}};
 	}
 	return made_run(std::move(cells));
 }
 
-} // namespace icepath::report
+} // namespace icepath

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/aggregate.h"
 #include "profiler/model/layers.h"
-#include "profiler/report/aggregate.h"
 
-namespace icepath::report {
+namespace icepath {
 
 struct Piece {
 	model::Layer layer = model::Layer::SenderKernel;
@@ -18,16 +18,16 @@ struct Piece {
 
 // A cell under pingpong of 64 B, whose typical messages all have these pieces. Its p50 is their sum; half of the
 // interval is a twentieth of it.
-CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces);
+analysis::CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces);
 
 // All of whose messages with probes are in `layer`; `of_hundred` of a hundred of those without them.
-CellMode made_mode(model::Layer layer, uint64_t ns, uint64_t of_hundred);
+analysis::CellMode made_mode(model::Layer layer, uint64_t ns, uint64_t of_hundred);
 
 // With the cells as they are, compared in 20 rounds that all of them share. The p50 wobbles by `wobble` from round to
 // round.
-RunResult made_run(std::vector<CellResult> cells, double wobble = 0.01);
+analysis::RunResult made_run(std::vector<analysis::CellResult> cells, double wobble = 0.01);
 
 // 35 cells: stamps alone and eight targets under pingpong of 64 B and 4 KiB and oneway, eight targets sparsely.
-RunResult run_of_35_cells();
+analysis::RunResult run_of_35_cells();
 
-} // namespace icepath::report
+} // namespace icepath

@@ -16,7 +16,7 @@ TEST(Report, PrintsTheSameAgain)
 	const rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 	write_small_run(run);
-	const Style style{.unicode = true};
+	const text::Style style{.unicode = true};
 	const auto [first, flaws] = report_and_write(run, style);
 	EXPECT_TRUE(flaws.empty());
 	EXPECT_EQ(report_of(run, style).text, first);

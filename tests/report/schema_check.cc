@@ -5,7 +5,7 @@
 #include <regex.h>
 #include <set>
 
-namespace icepath::report {
+namespace icepath {
 namespace {
 
 using nlohmann::json;
@@ -123,4 +123,4 @@ std::vector<std::string> schema_complaints(const json &schema, const json &value
 	return check.complaints;
 }
 
-} // namespace icepath::report
+} // namespace icepath

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace icepath::report {
+namespace icepath {
 
 // Where `value` doesn't conform to `schema`: "/cells/0/wait: ...". Unknown keywords are complaints too, and so are keys
 // of `value` that are missing in a schema which lists keys.
 std::vector<std::string> schema_complaints(const nlohmann::json &schema, const nlohmann::json &value);
 
-} // namespace icepath::report
+} // namespace icepath

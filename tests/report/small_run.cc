@@ -15,13 +15,12 @@ int main(int argc, char **argv)
 		return 2;
 	try {
 		if (argc > 2 && std::string_view(argv[2]) == "hostile") {
-			icepath::report::write_hostile_run(argv[1], std::string(icepath::report::kHostile));
+			icepath::write_hostile_run(argv[1], std::string(icepath::kHostile));
 			return 0;
 		}
 		const int rounds = argc > 2 ? std::atoi(argv[2]) : 0;
 		const bool partial = argc > 2 && rounds <= 0;
-		icepath::report::write_small_run(argv[1], !partial, rounds > 0 ? static_cast<uint32_t>(rounds) : 8,
-										 100'000'000);
+		icepath::write_small_run(argv[1], !partial, rounds > 0 ? static_cast<uint32_t>(rounds) : 8, 100'000'000);
 	} catch (const std::exception &error) {
 		std::fprintf(stderr, "small_run: %s\n", error.what());
 		return 1;

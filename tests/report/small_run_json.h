@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "profiler/report/aggregate.h"
-#include "profiler/report/run_json.h"
+#include "profiler/analysis/aggregate.h"
+#include "profiler/exports/run_json.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
-namespace icepath::report {
+namespace icepath {
 
 class SmallRunJson : public testing::Test {
 protected:
@@ -21,8 +21,8 @@ protected:
 	nlohmann::json whole()
 	{
 		write_small_run(run, true, kEnoughRounds);
-		return nlohmann::json::parse(run_json_text(analyse(run)));
+		return nlohmann::json::parse(exports::run_json_text(analysis::analyse(run)));
 	}
 };
 
-} // namespace icepath::report
+} // namespace icepath

@@ -8,7 +8,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/rundir/container.h"
 
-namespace icepath::report {
+namespace icepath {
 namespace {
 
 using model::Block;
@@ -274,4 +274,4 @@ void write_small_run(const std::string &directory, bool finish, uint32_t rounds,
 		writer.finish({"2026-01-02T03:04:15Z", false, rounds, {}});
 }
 
-} // namespace icepath::report
+} // namespace icepath

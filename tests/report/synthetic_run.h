@@ -13,7 +13,7 @@
 #include "profiler/model/block.h"
 #include "profiler/model/run.h"
 
-namespace icepath::report {
+namespace icepath {
 
 inline constexpr uint64_t kPlainNs = 5300;
 inline constexpr uint32_t kTids[2] = {100, 200};
@@ -51,4 +51,4 @@ inline constexpr uint32_t kEnoughRounds = 12;
 // `apart_ns`: from one block to the next; 0: all begin at the same time.
 void write_small_run(const std::string &directory, bool finish = true, uint32_t rounds = 8, uint64_t apart_ns = 0);
 
-} // namespace icepath::report
+} // namespace icepath

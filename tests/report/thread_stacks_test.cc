@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What threads do all the time, of the known way in synthetic_run.h: what is expected is computed from that by hand.
-#include "profiler/report/thread_stacks.h"
+#include "profiler/analysis/thread_stacks.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "profiler/analysis/flamegraph.h"
+#include "profiler/exports/export.h"
 #include "profiler/failure.h"
-#include "profiler/report/export.h"
-#include "profiler/report/flamegraph.h"
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
@@ -44,7 +44,7 @@ protected:
 		writer.finish({"2026-01-02T03:04:15Z", false, 9, {}});
 		return run;
 	}
-	static std::string folded_kind(const std::string &run, FlameKind kind)
+	static std::string folded_kind(const std::string &run, analysis::FlameKind kind)
 	{
 		FlameWishes wishes;
 		wishes.kind = kind;
@@ -64,8 +64,8 @@ constexpr const char *kSlept = "uds-stream;64 B oneway block;receiver;";
 
 TEST_F(ThreadStacksTest, SleepsAreThoseOfBlocksWithoutStacks)
 {
-	const RunResult result = analyse(write(true), {.tail = {}, .message = {}, .threads = true});
-	const std::vector<ThreadRow> asleep = result.cells[0].threads.asleep();
+	const analysis::RunResult result = analysis::analyse(write(true), {.tail = {}, .message = {}, .threads = true});
+	const std::vector<analysis::ThreadRow> asleep = result.cells[0].threads.asleep();
 	ASSERT_EQ(asleep.size(), 1u) << "the sender never sleeps";
 	EXPECT_EQ(asleep[0].thread, "receiver");
 	EXPECT_NEAR(asleep[0].mean_ns, kAsleepNs, 1e-6);
@@ -75,8 +75,8 @@ TEST_F(ThreadStacksTest, SleepsAreThoseOfBlocksWithoutStacks)
 
 TEST_F(ThreadStacksTest, AThreadRunsWhereItIsNotOffItsCpu)
 {
-	const RunResult result = analyse(write(true), {.tail = {}, .message = {}, .threads = true});
-	const std::vector<ThreadRow> running = result.cells[0].threads.running();
+	const analysis::RunResult result = analysis::analyse(write(true), {.tail = {}, .message = {}, .threads = true});
+	const std::vector<analysis::ThreadRow> running = result.cells[0].threads.running();
 	ASSERT_EQ(running.size(), 2u);
 	EXPECT_EQ(running[0].thread, "receiver");
 	// From its switch-in to its next sleep; of the last message to its recv.
@@ -87,7 +87,7 @@ TEST_F(ThreadStacksTest, AThreadRunsWhereItIsNotOffItsCpu)
 
 TEST_F(ThreadStacksTest, SwitchOutStacksDivideTheSleepsAndLackTheProbe)
 {
-	const std::string folded = folded_kind(write(true), FlameKind::OffCpu);
+	const std::string folded = folded_kind(write(true), analysis::FlameKind::OffCpu);
 	const uint64_t in_read =
 		weight_of(folded, std::string(kSlept) + "app!main;libc.so.6!recv;unix_stream_read_generic;schedule");
 	const uint64_t in_fault = weight_of(folded, std::string(kSlept) + "app!main;exc_page_fault;schedule");
@@ -99,7 +99,7 @@ TEST_F(ThreadStacksTest, SwitchOutStacksDivideTheSleepsAndLackTheProbe)
 
 TEST_F(ThreadStacksTest, WakersAreNamedAboveTheirStacks)
 {
-	const std::string folded = folded_kind(write(true), FlameKind::Wakeup);
+	const std::string folded = folded_kind(write(true), analysis::FlameKind::Wakeup);
 	EXPECT_NEAR(static_cast<double>(weight_of(folded, std::string(kSlept) + "sender;app!main;libc.so.6!send;"
 																			"sock_sendmsg;try_to_wake_up")),
 				3 * kMessages * kAsleepNs, 2)
@@ -109,7 +109,7 @@ TEST_F(ThreadStacksTest, WakersAreNamedAboveTheirStacks)
 // A quarter of each message's first samples is in kmalloc, a half of all had interrupts off.
 TEST_F(ThreadStacksTest, SamplesDivideTheRunningTime)
 {
-	const std::string folded = folded_kind(write(true), FlameKind::OnCpu);
+	const std::string folded = folded_kind(write(true), analysis::FlameKind::OnCpu);
 	const std::string sender = "uds-stream;64 B oneway block;sender;entry_SYSCALL_64;sock_sendmsg;";
 	const double all_ns = 3.0 * (99 * 8300 + 5300);
 	EXPECT_NEAR(static_cast<double>(weight_of(folded, sender + "kmalloc")), all_ns / 8, all_ns / 200) << folded;
@@ -120,31 +120,34 @@ TEST_F(ThreadStacksTest, SamplesDivideTheRunningTime)
 TEST_F(ThreadStacksTest, ARunWithoutStacksHasNoSuchGraph)
 {
 	const std::string run = write(false);
-	for (const FlameKind kind : {FlameKind::OnCpu, FlameKind::OffCpu, FlameKind::Wakeup})
+	for (const analysis::FlameKind kind :
+		 {analysis::FlameKind::OnCpu, analysis::FlameKind::OffCpu, analysis::FlameKind::Wakeup})
 		EXPECT_THROW(folded_kind(run, kind), Failure);
-	EXPECT_NE(folded_kind(run, FlameKind::Path), "");
+	EXPECT_NE(folded_kind(run, analysis::FlameKind::Path), "");
 }
 
 TEST_F(ThreadStacksTest, FilesAreNamedAfterTheKind)
 {
 	const std::string run = write(true);
 	FlameWishes wishes;
-	wishes.kind = FlameKind::OffCpu;
+	wishes.kind = analysis::FlameKind::OffCpu;
 	EXPECT_EQ(write_flamegraph(run, wishes, {}), run + "/offcpu.svg");
 	EXPECT_NE(rundir::file_bytes(run + "/offcpu.svg").find("with which they went to sleep"), std::string::npos);
 	EXPECT_NE(rundir::file_bytes(run + "/offcpu.folded"), "");
-	const auto paths =
-		export_run(run, {ExportFormat::Speedscope, ExportFormat::Firefox}, "", made_folder, FlameKind::Wakeup);
+	const auto paths = exports::export_run(run, {exports::ExportFormat::Speedscope, exports::ExportFormat::Firefox}, "",
+										   exports::made_folder, analysis::FlameKind::Wakeup);
 	EXPECT_EQ(paths, (std::vector<std::string>{run + "/wakeup.speedscope.json", run + "/wakeup.firefox-profile.json"}));
 	const auto file = nlohmann::json::parse(rundir::file_bytes(paths[0]));
 	EXPECT_NEAR(file["profiles"][0]["endValue"].get<double>(), kAsleepNs, 1e-3);
-	EXPECT_THROW(export_run(run, {ExportFormat::Csv}, "", made_folder, FlameKind::Wakeup), Failure);
+	EXPECT_THROW(
+		exports::export_run(run, {exports::ExportFormat::Csv}, "", exports::made_folder, analysis::FlameKind::Wakeup),
+		Failure);
 }
 
 TEST_F(ThreadStacksTest, ComparesTwoRuns)
 {
 	FlameWishes wishes;
-	wishes.kind = FlameKind::OffCpu;
+	wishes.kind = analysis::FlameKind::OffCpu;
 	wishes.other = write(true);
 	const std::string svg =
 		rundir::file_bytes(write_flamegraph(wishes.other, wishes, place_of_flames(temporary.path("other"))));
@@ -155,11 +158,11 @@ TEST(LeaveOutProbe, TakesOffTheEndAlone)
 {
 	std::vector<std::string> functions = {"bpf_trampoline_1",           "schedule",
 										  "__traceiter_sched_switch",   "bpf_trace_run4",
-										  "bpf_prog_1_on_sched_switch", kNamelessKernel};
-	leave_out_probe(functions);
+										  "bpf_prog_1_on_sched_switch", analysis::kNamelessKernel};
+	analysis::leave_out_probe(functions);
 	EXPECT_EQ(functions, (std::vector<std::string>{"bpf_trampoline_1", "schedule"}));
 	functions = {"bpf_trace_run4"};
-	leave_out_probe(functions);
+	analysis::leave_out_probe(functions);
 	EXPECT_TRUE(functions.empty());
 }
 

@@ -8,7 +8,7 @@
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
 
-namespace icepath::report {
+namespace icepath {
 
 struct TwoCells {
 	std::string first, second; // targets
@@ -43,4 +43,4 @@ inline void write_two_cells(const std::string &path, const TwoCells &cells)
 	writer.finish({});
 }
 
-} // namespace icepath::report
+} // namespace icepath

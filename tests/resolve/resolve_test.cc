@@ -53,7 +53,7 @@ class Resolve : public testing::Test {
 protected:
 	void SetUp() override
 	{
-		report::write_small_run(run);
+		write_small_run(run);
 		rundir::Reader reader(run);
 		for (uint64_t number = 0; const auto window = reader.next();)
 			for (const model::Block &block : window->blocks)

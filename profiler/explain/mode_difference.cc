@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/explain/mode_difference.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "profiler/model/cell_title.h"
+
+namespace icepath::explain {
+
+std::vector<ModeDifference> mode_differences(const analysis::CellResult &cell)
+{
+	const bool of_library = cell.is_of_library();
+	std::vector<ModeDifference> differences;
+	std::optional<size_t> fastest;
+	for (size_t i = 0; i < cell.modes.size(); ++i) {
+		if (!cell.modes[i].seen_with_probes())
+			continue;
+		if (fastest)
+			differences.push_back(
+				{*fastest, i,
+				 compare({cell.modes[i].range.layers, of_library}, {cell.modes[*fastest].range.layers, of_library})});
+		else
+			fastest = i;
+	}
+	return differences;
+}
+
+} // namespace icepath::explain

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/explain/one_message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "profiler/explain/difference.h"
+#include "profiler/path/shares.h"
+
+namespace icepath::explain {
+namespace {
+
+using TypicalPlace = std::tuple<model::Layer, model::Part, path::Role, uint16_t>;
+
+TypicalPlace typical_place(model::Layer layer, model::Part part, path::Role role, uint16_t hop)
+{
+	return {layer, part, role, role == path::Role::Relay ? hop : uint16_t{0}};
+}
+
+std::map<TypicalPlace, double> typical_times(const analysis::CellResult &cell)
+{
+	std::map<TypicalPlace, double> times;
+	if (cell.tells_typical())
+		for (const analysis::LayerRow &row : cell.typical->layers.rows())
+			times[typical_place(row.layer, row.part, row.role, row.hop)] += row.mean_ns;
+	return times;
+}
+
+} // namespace
+
+uint64_t bound_of(const path::Segment &segment)
+{
+	uint64_t bound_ns = 0;
+	for (const path::Boundary &end : {segment.begin, segment.end})
+		if (path::is_inferred(end.provenance) && end.latest_ns > end.earliest_ns)
+			bound_ns = std::max(bound_ns, end.latest_ns - end.earliest_ns);
+	return bound_ns;
+}
+
+std::string name_of_thread(const analysis::WorstMessage &message, uint32_t tid)
+{
+	const auto at = message.task_names.find(tid);
+	return at == message.task_names.end() ? fmt::format("thread {}", tid) : at->second;
+}
+
+std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell)
+{
+	const std::map<TypicalPlace, double> typical = typical_times(cell);
+	std::vector<MessageStep> steps;
+	for (const path::Segment &segment : message.path.segments) {
+		MessageStep &step = steps.emplace_back();
+		step.layer = segment.layer;
+		step.part = segment.part;
+		step.offset_ns = segment.begin.at_ns - message.path.send_ns;
+		step.ns = segment.duration_ns();
+		step.thread = name_of_thread(message, segment.thread);
+		if (const auto cpu = message.cpus.find(segment.thread); cpu != message.cpus.end())
+			step.cpu = cpu->second;
+		step.known = path::kProvenanceNames[static_cast<size_t>(segment.provenance())];
+		step.bound_ns = bound_of(segment);
+		step.blame = blame(message, segment);
+		const auto mean = typical.find(
+			typical_place(segment.layer, segment.part, analysis::role_of(message.path, segment), segment.hop));
+		if (mean != typical.end() && mean->second > 0)
+			step.of_typical = static_cast<double>(step.ns) / mean->second;
+	}
+	return steps;
+}
+
+std::string name_of(const analysis::WorstMessage &message)
+{
+	return fmt::format("{}:{}{}", message.round, message.seq, message.back ? ":back" : "");
+}
+
+std::string blame(const analysis::WorstMessage &worst, const path::Segment &segment)
+{
+	using Kind = path::Culprit::Kind;
+	if (segment.culprit.kind == Kind::None)
+		return "";
+	const std::string name = culprit_name(segment.culprit, worst.task_names);
+	const auto cpu = worst.cpus.find(segment.thread);
+	const std::string its_cpu = cpu == worst.cpus.end() ? "its CPU" : fmt::format("CPU {}", cpu->second);
+	switch (segment.culprit.kind) {
+	case Kind::Interrupt:
+		return segment.layer == model::Layer::Blocked ? "woken by " + name : name;
+	case Kind::IdleCpu:
+		return its_cpu + " was idle";
+	case Kind::Throttled:
+		return "throttled: the CPU was idle, and a control group of the cell had used up its quota in this block";
+	default:
+		break;
+	}
+	// Two threads may share a name; the tid distinguishes them. A thread without a name is named by its tid.
+	const auto named = worst.task_names.find(segment.culprit.id);
+	const bool has_name = named != worst.task_names.end() && !named->second.empty() && segment.culprit.id != 0;
+	const std::string task = has_name ? fmt::format("{} ({})", name, segment.culprit.id) : name;
+	if (segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked)
+		return "woken by " + task;
+	return fmt::format("{} ran {}", its_cpu, task);
+}
+
+namespace {
+
+// The part of waits for a CPU that no record attributes, in all segments of a layer.
+uint64_t unrecorded_ns(const analysis::WorstMessage &worst, const std::string &layer)
+{
+	uint64_t ns = 0;
+	for (const path::Share &share : worst.path.shares)
+		if (share.who.kind == path::Culprit::Kind::Unknown) {
+			const path::Segment &segment = worst.path.segments.at(share.segment);
+			ns += layer_text(segment.layer, segment.part) == layer ? share.ns : 0;
+		}
+	return ns;
+}
+
+} // namespace
+
+MostOfMessage most_of(const analysis::WorstMessage &worst)
+{
+	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
+	for (const path::Segment &segment : worst.path.segments)
+		sums[{layer_text(segment.layer, segment.part), blame(worst, segment)}] += segment.duration_ns();
+	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
+	if (most == sums.end() || worst.latency_ns() == 0)
+		return {};
+	const auto &[layer, who] = most->first;
+	const bool is_unrecorded = who.empty() && 2 * unrecorded_ns(worst, layer) >= most->second && most->second > 0;
+	return {layer, is_unrecorded ? "by unknown" : who,
+			static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())};
+}
+
+const analysis::WorstMessage *worst_message(const analysis::RunResult &result)
+{
+	const analysis::WorstMessage *worst = nullptr;
+	for (const analysis::CellResult &cell : result.cells)
+		if (!cell.cell.traits.has(model::Trait::NotIpc) && cell.worst() &&
+			(!worst || cell.worst()->latency_ns() > worst->latency_ns()))
+			worst = cell.worst();
+	return worst;
+}
+
+uint64_t slowest_ns(const analysis::RunResult &result)
+{
+	uint64_t slowest = 0;
+	for (const analysis::CellResult &cell : result.cells)
+		if (!cell.cell.traits.has(model::Trait::NotIpc))
+			slowest = std::max({slowest, cell.latency.max, cell.latency_probed.max});
+	return slowest;
+}
+
+} // namespace icepath::explain

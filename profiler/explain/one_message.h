@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One message: its path beside the typical ones of its cell, and what most of its time is.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/aggregate.h"
+#include "profiler/explain/remedies.h"
+
+namespace icepath::explain {
+
+// A segment of the message.
+struct MessageStep {
+	model::Layer layer = model::Layer::SenderUser;
+	model::Part part = model::Part::None;
+	uint64_t offset_ns = 0, ns = 0; // offset: since `send`
+	std::string thread;
+	std::optional<uint32_t> cpu; // where its thread was pinned
+	std::string_view known; // of path::kProvenanceNames
+	uint64_t bound_ns = 0; // an end is inferred within that time; 0: known better
+	std::string blame; // "CPU 1 ran hog (4711)"
+	// Its time over the mean of the same layer, part and place in typical messages; nothing: these have no such time,
+	// or typical messages aren't known.
+	std::optional<double> of_typical;
+};
+
+std::string name_of_thread(const analysis::WorstMessage &message, uint32_t tid);
+// The longest time within which an end of the segment is inferred; 0: both are known better.
+uint64_t bound_of(const path::Segment &segment);
+std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell);
+
+std::string name_of(const analysis::WorstMessage &message); // "27:490:back", as --message takes it
+
+// What most of its time is: "queue/preempted", "CPU 1 ran kworker/1:2 (4711)", 0.99.
+struct MostOfMessage {
+	std::string layer, who; // who: empty if nothing is to blame
+	double share = 0;
+};
+MostOfMessage most_of(const analysis::WorstMessage &worst);
+
+// "CPU 1 ran kworker/1:2", "woken by initiator", "timer interrupt"; empty if nothing is to blame.
+std::string blame(const analysis::WorstMessage &worst, const path::Segment &segment);
+
+// The slowest message with a complete path; nullptr if there is none.
+const analysis::WorstMessage *worst_message(const analysis::RunResult &result);
+// The slowest of all, also without a complete path.
+uint64_t slowest_ns(const analysis::RunResult &result);
+
+} // namespace icepath::explain

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/explain/tail.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "profiler/analysis/named_cells.h"
+#include "profiler/explain/unknown_paths.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/stats/quantity.h"
+
+namespace icepath::explain {
+namespace {
+
+// What is missing for an explanation; empty: nothing.
+std::string too_little(const analysis::CellResult &cell, const TailExplanation &tail)
+{
+	const std::string longer = "measure longer (icepath run -d)";
+	if (cell.tail && tail.messages > 0 && cell.tail->share_known() >= kEnoughKnown &&
+		(tail.messages < kLeastTail || tail.blocks < kLeastTailBlocks))
+		return fmt::format("{} messages of the tail have a known path, in {} blocks; {} in {} are needed: {}",
+						   tail.messages, tail.blocks, kLeastTail, kLeastTailBlocks, longer);
+	if (!cell.tail || !cell.typical)
+		return fmt::format("{} messages with probes have no such tail: {}", stats::count(cell.probed), longer);
+	const std::string of_tail = too_few_known(*cell.tail, "messages of the tail");
+	return of_tail.empty() ? too_few_known(*cell.typical, "typical messages") : of_tail;
+}
+
+std::optional<bool> begins_alike(const std::optional<stats::Quantile> &one, const std::optional<stats::Quantile> &other)
+{
+	if (!one || !other || !one->interval || !other->interval)
+		return std::nullopt;
+	return one->interval->low <= other->interval->high && other->interval->low <= one->interval->high;
+}
+
+std::optional<UnprobedTail> tail_without_probes(const analysis::CellResult &cell, std::optional<bool> alike)
+{
+	if (!cell.tail_begin)
+		return std::nullopt;
+	const auto mode = std::ranges::find_if(
+		cell.modes, [&](const analysis::CellMode &one) { return one.range.holds(cell.tail_begin->value); });
+	if (mode == cell.modes.end() || (alike.value_or(true) && !mode->changed_by_probes()))
+		return std::nullopt;
+	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.begin()), std::nullopt, {}};
+	for (ModeDifference &difference : mode_differences(cell)) {
+		if (difference.slow != tail.mode)
+			continue;
+		for (const size_t one : {difference.slow, difference.fast})
+			if (tail.refusal.empty())
+				tail.refusal = too_few_known(cell.modes[one].range, fmt::format("messages of mode {}", one + 1));
+		if (tail.refusal.empty())
+			tail.than_fastest = std::move(difference);
+	}
+	return tail;
+}
+
+// Cells that differ from this one by the target or by the wait, and have one mode: "udp", and of the same target
+// "uds-stream by epoll".
+std::vector<std::string> like_cells_without_modes(const analysis::RunResult &result, const analysis::CellResult &cell)
+{
+	std::vector<std::string> same, others;
+	for (const analysis::CellResult &other : result.cells) {
+		model::Cell alike = other.cell;
+		alike.wait = cell.cell.wait;
+		if (!other.modes.empty() || !other.tail_begin || !analysis::unlike(cell.cell, alike).empty())
+			continue;
+		if (other.cell.target == cell.cell.target && other.cell.wait != cell.cell.wait)
+			same.push_back(fmt::format("{} by {}", other.cell.target, model::name(other.cell.wait)));
+		else if (other.cell.target != cell.cell.target && other.cell.wait == cell.cell.wait)
+			others.push_back(other.cell.target);
+	}
+	same.insert(same.end(), others.begin(), others.end());
+	return same;
+}
+
+} // namespace
+
+std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t index, const TailExplanation &tail)
+{
+	if (!tail.unprobed)
+		return {};
+	constexpr size_t kNamed = 4;
+	const analysis::CellResult &cell = result.cells[index];
+	const bool is_only = analysis::cells_named(result, cell.cell.target) == std::vector<size_t>{index};
+	const std::string explain =
+		"icepath explain RUN --cell " + analysis::shell_word(is_only ? cell.cell.target : model::title(cell.cell));
+	std::vector<Step> steps = {{"the layers of each mode", explain + " --modes"}};
+	if (cell.functions.samples() > 0)
+		steps.push_back({"functions, of all messages", explain + " --stacks"});
+	if (const auto &slower = tail.unprobed->than_fastest)
+		std::ranges::move(steps_of(remedies_of({slower->of, {}, cell.cell}),
+								   fmt::format("what mode {} takes longer", tail.unprobed->mode + 1),
+								   slower->of.has_shares()),
+						  std::back_inserter(steps));
+	std::vector<std::string> without = like_cells_without_modes(result, cell);
+	if (!without.empty()) {
+		const size_t more = without.size() - std::min(kNamed, without.size());
+		without.resize(without.size() - more);
+		steps.push_back({fmt::format("in this run these show one mode: {}{}", fmt::join(without, ", "),
+									 more > 0 ? fmt::format(" and {} more", more) : "")});
+	}
+	if (without.empty() || !without.front().starts_with(cell.cell.target + " by "))
+		steps.push_back({fmt::format("to see whether it depends on how the receiver waits, repeat the run with another "
+									 "-w, if icepath list has one for {}",
+									 cell.cell.target)});
+	return steps;
+}
+
+TailExplanation explain_tail(const analysis::CellResult &cell)
+{
+	TailExplanation result;
+	if (cell.tail) {
+		result.messages = cell.tail->layers.deliveries();
+		result.from_ns = cell.tail->from_ns;
+		result.blocks = cell.tail->layers.blocks_with_deliveries();
+		result.most_of_one_block = cell.tail->layers.most_of_one_block();
+	}
+	result.of_blocks = cell.blocks_probed;
+	result.as_without_probes = begins_alike(cell.tail_begin, cell.tail_begin_probed);
+	result.unprobed = tail_without_probes(cell, result.as_without_probes);
+	result.refusal = too_little(cell, result);
+	if (!result.refusal.empty())
+		return result;
+	const bool of_library = cell.is_of_library();
+	Difference growth = compare({cell.tail->layers, of_library}, {cell.typical->layers, of_library});
+	if (growth.of.ns() <= 0) {
+		result.refusal = "the slowest messages take no longer than typical ones: measure longer (icepath run -d)";
+		return result;
+	}
+	result.growth = std::move(growth);
+	const std::vector<Cause> causes = causes_of(cell.tail_culprits, result.messages, cell.typical_culprits,
+												cell.typical->layers.deliveries(), own_threads(cell.tail->layers));
+	result.remedies = remedies_of({result.growth, causes, cell.cell});
+	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
+	double named_ns = 0;
+	for (const Cause &cause : result.causes)
+		named_ns += cause.growth_ns;
+	result.named = std::clamp(named_ns / static_cast<double>(result.growth.of.ns()), 0.0, 1.0);
+	result.verdict = result.named >= kExplained         ? TailVerdict::Explained
+					 : result.named >= kPartlyExplained ? TailVerdict::Partly
+														: TailVerdict::Unexplained;
+	return result;
+}
+
+} // namespace icepath::explain

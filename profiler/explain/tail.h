@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Why a cell's slowest messages are slow: what grows from typical messages (p40 to p60) to the tail (from a percentile
+// on), with probes. Both are means over the same messages for every layer, so the growths of the layers add up to the
+// growth of the latency.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/aggregate.h"
+#include "profiler/explain/difference.h"
+#include "profiler/explain/growth_causes.h"
+#include "profiler/explain/mode_difference.h"
+#include "profiler/explain/remedies.h"
+
+namespace icepath::explain {
+
+enum class TailVerdict : uint8_t { Explained, Partly, Unexplained, TooFew };
+inline constexpr std::array<const char *, 4> kTailVerdicts = {"explained", "partly explained", "unexplained",
+															  "too few"};
+
+// The mode in which the tail without probes begins.
+struct UnprobedTail {
+	size_t mode = 0; // its index
+	// Nothing: it is the fastest one, or one of both has too few messages with probes or with a known path.
+	std::optional<ModeDifference> than_fastest;
+	std::string refusal; // set if too few have a known path
+};
+
+struct TailExplanation {
+	TailVerdict verdict = TailVerdict::TooFew;
+	std::string refusal; // of TooFew: what is missing
+	uint64_t messages = 0; // of the tail, with a complete path
+	size_t blocks = 0, of_blocks = 0; // that have some of them
+	double most_of_one_block = 0; // share of the tail's messages that the block with most of them has
+	uint64_t from_ns = 0; // the tail's least latency
+	Difference growth; // tail less typical; empty if there are too few
+	std::vector<Cause> causes; // those with a name, by growth; Culprits bounds the number of names
+	// Growth of the causes' time over that of the latency, at most 1: it is more where typical messages waited for the
+	// same time without a known cause.
+	double named = 0;
+	// Whether the tail begins at the same latency with and without probes, as far as both intervals say. Nothing: one
+	// of them isn't known.
+	std::optional<bool> as_without_probes;
+	// If probes change the tail, or the share of that mode: what users have is the tail without probes.
+	std::optional<UnprobedTail> unprobed;
+	std::vector<Remedy> remedies;
+	bool is_explained() const { return verdict != TailVerdict::TooFew; }
+};
+
+inline constexpr uint64_t kLeastTail = 10; // messages
+inline constexpr size_t kLeastTailBlocks = 3;
+inline constexpr double kExplained = 0.8, kPartlyExplained = 0.4; // of the growth has a named cause
+
+// TooFew without a tail that stands for all of it.
+TailExplanation explain_tail(const analysis::CellResult &cell);
+
+// What helps against the mode of `unprobed`: commands that say more, cells of the run without modes, and a trial.
+std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t index, const TailExplanation &tail);
+
+} // namespace icepath::explain

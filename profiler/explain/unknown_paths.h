@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Messages without a known path, which explanations leave out: how many they are, and how much of the time they take.
+// Few messages can take much of it, since most of them overlapped on their way with others, and so waited.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "profiler/analysis/aggregate.h"
+
+namespace icepath::explain {
+
+// Least share of messages with a known path that an explanation needs: by number, whatever time the others take,
+// because an explanation says that the others aren't in it.
+inline constexpr double kEnoughKnown = 0.5;
+
+// "only 49 of 100 typical messages have a known path, too few to stand for the others: …", of messages that `which`
+// names. Empty: enough have one.
+std::string too_few_known(const analysis::LatencyRange &range, const std::string &which);
+
+// A cell's messages with probes and without a known path.
+struct UnknownPaths {
+	uint64_t messages = 0, of = 0;
+	double total_ns = 0, of_ns = 0;
+	double share_of_time() const { return of_ns > 0 ? total_ns / of_ns : 0; }
+	double mean_ns() const { return messages > 0 ? total_ns / static_cast<double>(messages) : 0; }
+};
+UnknownPaths unknown_paths(const analysis::CellResult &cell);
+
+// "31 of 16 000 messages with probes have no known path. They take 3.32 ms each, 24.5 % of the time". Empty where they
+// are less than a hundredth of the messages and of their time.
+std::string without_path_text(const analysis::CellResult &cell);
+
+// By how much one cell's messages with probes take longer than another's on average. Less than 0: they are faster.
+struct MeanLonger {
+	std::optional<double> known_ns; // of those with a known path; nothing: a cell has none
+	double all_ns = 0;
+};
+// Nothing: one of them has no messages with probes.
+std::optional<MeanLonger> mean_longer(const analysis::CellResult &slower, const analysis::CellResult &faster);
+
+// How many of the range's messages are explained: "11 280", or "9 000 of 11 280" if they aren't nearly all.
+std::string known_text(const analysis::LatencyRange &range);
+
+} // namespace icepath::explain

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a run says in two sentences: which target is the fastest, or what this run doesn't tell apart; and what most of
+// the time of typical messages is.
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/layer_style.h"
+
+namespace icepath::explain {
+
+// The verdict on cells that are ranked among each other, by their indices.
+struct GroupVerdict {
+	// The fastest first, then those that aren't told apart from it: by chance two equals could differ as much, or the
+	// interval of their ratio contains 1, or there is none.
+	std::vector<size_t> fastest;
+	std::vector<analysis::RankedCell> slower; // the others, the fastest of them first; each has a ratio
+};
+
+// For each group of two cells or more of which some are ranked.
+std::vector<GroupVerdict> verdicts(const analysis::RunResult &result);
+
+// The kind of time that takes most of a cell's typical messages, or of all its modes, weighted by their shares without
+// probes.
+struct MostTime {
+	analysis::LayerKind kind = analysis::LayerKind::Kernel;
+	double share = 0; // of their time, 0 to 1
+};
+
+// Nothing where the path of too few messages is known, where a mode isn't seen with probes, and of stamps alone.
+std::optional<MostTime> most_time(const analysis::CellResult &cell);
+
+// One or two sentences; empty if the run supports neither.
+std::string verdict_text(const analysis::RunResult &result);
+
+} // namespace icepath::explain

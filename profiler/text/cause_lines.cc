@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/text/cause_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "profiler/stats/quantity.h"
+#include "profiler/text/columns.h"
+
+namespace icepath::text {
+namespace {
+
+std::string row(const std::string &name, size_t width, const std::array<std::string, 4> &cells, const std::string &rest)
+{
+	std::string line = "  " + pad_right(name, width);
+	for (const std::string &cell : cells)
+		line += pad_left(cell, 11);
+	return line + (rest.empty() ? "" : "  " + rest);
+}
+
+} // namespace
+
+void add_causes(Page &page, const std::vector<explain::Cause> &causes, const char *of_a, const char *of_b)
+{
+	constexpr size_t kShown = 6;
+	std::vector<explain::Cause> shown = causes;
+	std::erase_if(shown, [](const explain::Cause &cause) { return cause.growth_ns <= 0; });
+	if (shown.size() > kShown)
+		shown.resize(kShown);
+	if (shown.empty())
+		return;
+	size_t width = 15;
+	for (const explain::Cause &cause : shown)
+		width = std::max(width, columns(cause.name));
+	page.line();
+	page.line(page.spelled(row("what took it", width, {of_a, of_b, "lift", "µs there"}, "")));
+	for (const explain::Cause &cause : shown)
+		page.line(page.spelled(
+			row(cause.name, width,
+				{stats::percent(cause.share), stats::percent(cause.other_share),
+				 cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here",
+				 stats::microseconds(cause.when_there_ns)},
+				fmt::format("{}{}", model::name(cause.layer), cause.is_own_thread ? ", a thread of its own" : ""))));
+	page.line();
+}
+
+void add_next(Page &page, const std::vector<explain::Step> &steps)
+{
+	for (const explain::Step &step : steps) {
+		page.paragraph(&step == &steps.front() ? "next" : "", step.text + (step.command.empty() ? "" : ":"));
+		if (!step.command.empty())
+			page.line(page.spelled(std::string(10, ' ') + step.command));
+	}
+}
+
+} // namespace icepath::text

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/text/cell_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "profiler/analysis/cell_groups.h"
+#include "profiler/explain/mode_words.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/stats/quantity.h"
+#include "profiler/text/cell_columns.h"
+#include "profiler/text/columns.h"
+#include "profiler/text/time_scale.h"
+
+namespace icepath::text {
+namespace {
+
+constexpr size_t kNarrowestBar = 10, kWidestBar = 60;
+
+std::vector<const analysis::CellResult *> measured(const analysis::RunResult &result)
+{
+	std::vector<const analysis::CellResult *> cells;
+	for (const analysis::CellResult &cell : result.cells)
+		if (cell.blocks_probed + cell.blocks_unprobed > 0)
+			cells.push_back(&cell);
+	return cells;
+}
+
+size_t width_of(const Column &column, const Page &page)
+{
+	size_t width = columns(page.spelled(column.head));
+	for (const std::string &cell : column.cells)
+		width = std::max(width, columns(page.spelled(cell)));
+	for (const std::vector<std::string> &modes : column.modes)
+		for (const std::string &mode : modes)
+			width = std::max(width, columns(page.spelled(mode)));
+	return width;
+}
+
+std::string cell_text(const Column &column, const std::string &text, const Page &page)
+{
+	const std::string padded = pad_left(page.spelled(text), width_of(column, page));
+	return column.is_doubtful && page.look().colour ? "\033[2m" + padded + "\033[0m" : padded;
+}
+
+// What a line has room for.
+struct Layout {
+	size_t label = 0, bar = 0;
+	std::string gap = "  ";
+	std::vector<Column> columns;
+};
+
+size_t width_of(const Layout &layout, const Page &page)
+{
+	size_t width = layout.label + layout.gap.size() + kNarrowestBar;
+	for (const Column &column : layout.columns)
+		width += layout.gap.size() + width_of(column, page);
+	return width;
+}
+
+// Fits the page's width, if need be by leaving out columns.
+Layout layout_of(const Page &page, std::vector<Column> columns, size_t label, bool all)
+{
+	Layout layout{label, 0, "  ", std::move(columns)};
+	if (width_of(layout, page) > page.width())
+		layout.gap = " ";
+	while (!all && width_of(layout, page) > page.width()) {
+		const auto least = std::ranges::max_element(layout.columns, {}, &Column::dispensable);
+		if (least == layout.columns.end() || least->dispensable == 0)
+			break;
+		layout.columns.erase(least);
+	}
+	const size_t used = width_of(layout, page) - kNarrowestBar;
+	layout.bar = std::clamp(page.width() > used ? page.width() - used : 0, kNarrowestBar, kWidestBar);
+	return layout;
+}
+
+void trim(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
+
+// "18 ±3 % at", before the place of a mode.
+std::string mode_label(const analysis::CellMode &mode)
+{
+	return fmt::format("    {} at", explain::brief_share_text(mode.share));
+}
+
+void add_mode_rows(Page &page, const analysis::CellResult &result, size_t cell, const Layout &layout, TimeScale &scale)
+{
+	for (size_t mode = 0; mode < result.modes.size(); ++mode) {
+		std::string line = pad_right(page.spelled(mode_label(result.modes[mode])), layout.label);
+		for (const Column &column : layout.columns)
+			line += layout.gap + cell_text(column, column.modes.empty() ? "" : column.modes[cell][mode], page);
+		line += layout.gap + scale.bar(result, result.modes[mode], page.look());
+		trim(line);
+		page.line(line);
+	}
+}
+
+void add_rows(Page &page, const analysis::RunResult &result, const analysis::GroupedCells &grouped,
+			  const Layout &layout, TimeScale &scale)
+{
+	const std::string indent = "  ";
+	std::string head = pad_right(page.spelled("one way, µs"), layout.label);
+	for (const Column &column : layout.columns)
+		head += layout.gap + cell_text(column, column.head, page);
+	head += layout.gap + page.spelled(scale.axis());
+	trim(head);
+	page.line(head);
+	for (const analysis::CellGroup &group : grouped.groups) {
+		page.heading(group.heading);
+		for (const size_t cell : group.cells) {
+			std::string line = pad_right(page.spelled(indent + grouped.labels[cell]), layout.label);
+			for (const Column &column : layout.columns)
+				line += layout.gap + cell_text(column, column.cells[cell], page);
+			line += layout.gap + scale.bar(result.cells[cell], page.look());
+			trim(line);
+			page.line(line);
+			add_mode_rows(page, result.cells[cell], cell, layout, scale);
+		}
+	}
+}
+
+void add_legend(Page &page, const TimeScale &scale)
+{
+	std::string line;
+	size_t taken = 0;
+	for (const std::string &entry : scale.legend(page.look())) {
+		const size_t needed = columns(entry) - (page.look().colour ? columns("\033[38;5;000m\033[0m") - 1 : 0);
+		if (taken > 0 && taken + 2 + needed > page.width()) {
+			page.line(line);
+			line.clear();
+			taken = 0;
+		}
+		line += (taken > 0 ? "  " : "") + entry;
+		taken += needed + (taken > 0 ? 2 : 0);
+	}
+	if (!line.empty())
+		page.line(line);
+}
+
+// Every latency above includes the cost of the stamps, which readers would take for the target's. The latency of `null`
+// shows it only where each message is alone; otherwise that is mostly waiting for the message before.
+void add_floor(Page &page, const std::vector<const analysis::CellResult *> &cells)
+{
+	std::string target;
+	std::array<std::string, std::size(model::kPatternNames)> floors; // by pattern
+	std::array<bool, floors.size()> measured{};
+	for (const analysis::CellResult *cell : cells) {
+		const model::Pattern pattern = cell->cell.pattern;
+		const auto index = static_cast<size_t>(pattern);
+		measured[index] = true;
+		const bool under_another = std::ranges::any_of(cells, [&](const analysis::CellResult *other) {
+			return !analysis::is_floor(other->cell) && other->cell.pattern == pattern &&
+				   model::between(other->cell) == model::between(cell->cell) &&
+				   other->cell.payload_bytes == cell->cell.payload_bytes;
+		});
+		const bool alone = pattern == model::Pattern::PingPong || pattern == model::Pattern::OneWay;
+		if (!analysis::is_floor(cell->cell) || !alone || !under_another || !cell->latency.percentiles[0])
+			continue;
+		target = cell->cell.target;
+		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
+									 stats::microseconds(static_cast<double>(*cell->latency.percentiles[0])),
+									 model::payload_text(cell->cell.payload_bytes));
+		if (model::between(cell->cell) != model::Between::Processes)
+			floors[index] += fmt::format(" {}", model::name(model::between(cell->cell)));
+	}
+	const bool one_pattern = std::ranges::count(measured, true) == 1;
+	std::string text;
+	for (size_t i = 0; i < floors.size(); ++i)
+		if (!floors[i].empty())
+			text += fmt::format("{}{}{}", text.empty() ? "" : " · ",
+								one_pattern ? "" : fmt::format("{} ", model::kPatternNames[i]), floors[i]);
+	if (!text.empty())
+		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
+}
+
+} // namespace
+
+void add_cell_table(Page &page, const analysis::RunResult &result, bool all)
+{
+	const auto cells = measured(result);
+	if (cells.empty()) {
+		page.line("nothing was measured");
+		page.line();
+		return;
+	}
+	const analysis::GroupedCells grouped = analysis::grouped_cells(result);
+	size_t label = columns("one way, µs");
+	for (const analysis::CellGroup &group : grouped.groups)
+		for (const size_t cell : group.cells) {
+			label = std::max(label, 2 + columns(page.spelled(grouped.labels[cell])));
+			for (const analysis::CellMode &mode : result.cells[cell].modes)
+				label = std::max(label, columns(page.spelled(mode_label(mode))));
+		}
+	const Layout layout = layout_of(page, columns_of(result, cells, all), label, all);
+	TimeScale scale(cells, layout.bar);
+	add_rows(page, result, grouped, layout, scale);
+	add_legend(page, scale);
+	page.paragraph("", reading_of(result, cells, layout.columns, scale, all), 0);
+	if (all)
+		add_floor(page, cells);
+	page.line();
+}
+
+} // namespace icepath::text

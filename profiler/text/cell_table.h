@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "profiler/analysis/aggregate.h"
+#include "profiler/text/page.h"
+
+namespace icepath::text {
+
+// The measured cells with one line each: latency, where it goes, what it costs; then legend and explanation. Says so if
+// there are none. `all`: with every column and its meaning, however wide; otherwise what a page has room for.
+void add_cell_table(Page &page, const analysis::RunResult &result, bool all);
+
+} // namespace icepath::text

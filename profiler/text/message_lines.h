@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One message as a table that adds up to its latency, in time and in percent.
+#include <string>
+#include <vector>
+
+#include "profiler/explain/one_message.h"
+#include "profiler/text/page.h"
+
+namespace icepath::text {
+
+// Lines without line ends, in UTF-8; only the layers' symbols depend on `look`. The last line names the largest share.
+std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst, const model::Cell &cell,
+											 const Look &look);
+
+// A section: the path beside the typical ones of its cell.
+void add_message(Page &page, const analysis::WorstMessage &message, const analysis::CellResult &cell);
+
+} // namespace icepath::text

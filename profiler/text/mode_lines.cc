@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/text/mode_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/explain/mode_difference.h"
+#include "profiler/explain/mode_words.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/stats/quantity.h"
+#include "profiler/text/columns.h"
+#include "profiler/text/difference_table.h"
+
+namespace icepath::text {
+namespace {
+
+std::string ends_text(const analysis::LatencyRange &range)
+{
+	const auto us = [](uint64_t ns) { return stats::microseconds(static_cast<double>(ns)); };
+	if (range.from_ns == 0)
+		return fmt::format("to {}", us(range.to_ns));
+	return range.to_ns == UINT64_MAX ? fmt::format("from {}", us(range.from_ns))
+									 : fmt::format("{} to {}", us(range.from_ns), us(range.to_ns));
+}
+
+std::string layers_of(const analysis::CellMode &mode)
+{
+	if (!mode.seen_with_probes())
+		return "not seen with probes";
+	std::string text;
+	for (const auto &[layer, row] : mode.range.layers.by_layer())
+		if (row.mean_ns >= 0.01 * mode.range.layers.mean_ns())
+			text +=
+				fmt::format("{}{} {}", text.empty() ? "" : " · ", model::name(layer), stats::microseconds(row.mean_ns));
+	return text;
+}
+
+void add_cell(Page &page, const analysis::CellResult &cell)
+{
+	page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), explain::p50_text(cell)), 2);
+	std::vector<std::array<std::string, 5>> rows = {{"mode", "p50", "range", "share", "with probes"}};
+	for (size_t i = 0; i < cell.modes.size(); ++i) {
+		const analysis::CellMode &mode = cell.modes[i];
+		rows.push_back({fmt::format("{}", i + 1), stats::percentile_text(mode.latency, 0), ends_text(mode.range),
+						explain::share_text(mode.share), explain::share_text(mode.share_probed)});
+	}
+	for (const auto &row : rows) {
+		std::string line = "  ";
+		for (size_t i = 0; i < row.size(); ++i) {
+			size_t width = 0;
+			for (const auto &other : rows)
+				width = std::max(width, columns(other[i]));
+			line += pad_left(row[i], width + 2);
+		}
+		page.line(page.spelled(line));
+	}
+	for (size_t i = 0; i < cell.modes.size(); ++i)
+		page.paragraph("", fmt::format("mode {}: {}", i + 1, layers_of(cell.modes[i])), 4);
+	if (const std::string probes = explain::probes_text(cell); !probes.empty())
+		page.paragraph("", probes, 4);
+}
+
+} // namespace
+
+void add_mode_lines(Page &page, const std::vector<analysis::CellResult> &cells)
+{
+	if (std::ranges::all_of(cells, [](const analysis::CellResult &cell) { return cell.modes.empty(); }))
+		return;
+	page.heading("modes of messages: µs and shares without probes, mean layers with them");
+	for (const analysis::CellResult &cell : cells)
+		if (!cell.modes.empty())
+			add_cell(page, cell);
+	page.line();
+}
+
+void add_mode_differences(Page &page, const analysis::CellResult &cell)
+{
+	page.heading(model::title(cell.cell));
+	page.paragraph("modes", cell.modes.empty() ? "this run shows one" : explain::modes_sentence(cell));
+	if (const std::string probes = explain::probes_text(cell); !probes.empty())
+		page.paragraph("probes", probes);
+	for (const explain::ModeDifference &modes : explain::mode_differences(cell))
+		add_difference(page, modes.of,
+					   {fmt::format("mode {}", modes.slow + 1), fmt::format("mode {}", modes.fast + 1), "difference",
+						"of difference", true});
+	page.line();
+}
+
+} // namespace icepath::text

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/text/tail_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "profiler/explain/mode_words.h"
+#include "profiler/explain/remedies.h"
+#include "profiler/explain/unknown_paths.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/stats/quantity.h"
+#include "profiler/text/cause_lines.h"
+#include "profiler/text/difference_table.h"
+#include "profiler/text/environment.h"
+
+namespace icepath::text {
+namespace {
+
+std::string quantile_text(const std::optional<stats::Quantile> &quantile)
+{
+	if (!quantile)
+		return "–";
+	const std::string value = stats::microseconds(static_cast<double>(quantile->value)) + " µs";
+	return quantile->interval ? fmt::format("{} ({} to {})", value, stats::microseconds(quantile->interval->low),
+											stats::microseconds(quantile->interval->high))
+							  : value + " (no interval)";
+}
+
+// Says first which messages of the tail the table leaves out.
+void add_unknown(Page &page, const analysis::CellResult &cell, const explain::TailExplanation &tail)
+{
+	const uint64_t missing = cell.tail->messages - std::min(cell.tail->messages, tail.messages);
+	if (missing == 0)
+		return;
+	const std::string of_all = explain::without_path_text(cell);
+	page.paragraph("unknown",
+				   fmt::format("{} of {} messages of the tail have no known path, so the rest leaves them out{}",
+							   stats::count(missing), stats::count(cell.tail->messages),
+							   of_all.empty() ? "" : ". Of all of the cell, " + of_all));
+}
+
+void add_spread(Page &page, const explain::TailExplanation &tail)
+{
+	page.paragraph("spread", fmt::format("in {} of {} blocks with probes, at most {} in one{}", tail.blocks,
+										 tail.of_blocks, stats::percent(tail.most_of_one_block),
+										 tail.most_of_one_block > 0.5 ? ": mostly one bad moment" : ""));
+}
+
+void add_probes(Page &page, const analysis::CellResult &cell, const explain::TailExplanation &tail,
+				const std::string &name)
+{
+	if (!cell.tail_begin && !cell.tail_begin_probed)
+		return;
+	page.paragraph("probes", fmt::format("{} is {} with probes, {} without{}", name,
+										 quantile_text(cell.tail_begin_probed), quantile_text(cell.tail_begin),
+										 !tail.as_without_probes ? ""
+										 : *tail.as_without_probes
+											 ? ": the intervals overlap, so this run doesn't tell these tails apart"
+											 : ": the tails differ, and the rest explains only the one with probes"));
+}
+
+void add_unprobed(Page &page, const analysis::CellResult &cell, const explain::TailExplanation &tail,
+				  const std::string &name)
+{
+	if (!tail.unprobed)
+		return;
+	const analysis::CellMode &mode = cell.modes[tail.unprobed->mode];
+	const std::string at = stats::percentile_text(mode.latency, 0);
+	std::string text =
+		fmt::format("without probes {} lies in mode {}, which has {} of the messages{}; with probes it has {}", name,
+					tail.unprobed->mode + 1, explain::share_text(mode.share),
+					at == "–" ? "" : fmt::format(", at {} µs", at), explain::share_text(mode.share_probed));
+	if (const auto &than_fastest = tail.unprobed->than_fastest) {
+		const std::string most = most_of_it(than_fastest->of);
+		text += fmt::format(". By these, its messages take {} µs longer than those of mode {}{}{}",
+							stats::microseconds(static_cast<double>(than_fastest->of.of.ns())), than_fastest->fast + 1,
+							most.empty() ? "" : ". ", most);
+	} else if (!tail.unprobed->refusal.empty())
+		text += ". Where their time goes isn't told: " + tail.unprobed->refusal;
+	else if (!mode.seen_with_probes())
+		text += ", too few to know where their time goes";
+	page.paragraph("unprobed", text);
+}
+
+} // namespace
+
+void add_tail(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail)
+{
+	const std::string name = stats::percentile_name(result.tail_from);
+	const analysis::CellResult &cell = result.cells[index];
+	const std::string title = model::title(cell.cell);
+	if (!tail.is_explained()) {
+		page.heading(fmt::format("{}: the tail, from {} on", title, name));
+		page.paragraph("verdict", "too few: " + tail.refusal);
+		add_unprobed(page, cell, tail, name);
+		add_next(page, explain::steps_against_mode(result, index, tail));
+		page.line();
+		return;
+	}
+	page.heading(fmt::format("{}: the tail, from {} on, is {} of {} messages, all of {} or more", title, name,
+							 stats::count(tail.messages), stats::count(cell.complete()),
+							 stats::duration(static_cast<double>(tail.from_ns))));
+	add_unknown(page, cell, tail);
+	add_spread(page, tail);
+	add_probes(page, cell, tail, name);
+	add_unprobed(page, cell, tail, name);
+	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
+										  explain::known_text(*cell.typical)));
+	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
+	add_causes(page, tail.causes, "in tail", "in typical");
+	page.paragraph("verdict",
+				   fmt::format("{}: {} of the growth has a named cause",
+							   explain::kTailVerdicts[static_cast<size_t>(tail.verdict)], stats::percent(tail.named)));
+	std::vector<explain::Step> next = explain::steps_against_mode(result, index, tail);
+	std::vector<explain::Remedy> others = tail.remedies;
+	std::erase_if(others, [&](const explain::Remedy &remedy) {
+		return std::ranges::any_of(next, [&](const explain::Step &step) { return step.text.ends_with(remedy.advice); });
+	});
+	std::ranges::move(explain::steps_of(others, "the growth", tail.growth.has_shares()), std::back_inserter(next));
+	add_next(page, next);
+	page.line();
+}
+
+} // namespace icepath::text

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/text/trust_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/analysis/cell_groups.h"
+#include "profiler/explain/culprit_sums.h"
+#include "profiler/explain/one_message.h"
+#include "profiler/explain/trust.h"
+#include "profiler/stats/quantity.h"
+#include "profiler/text/columns.h"
+
+namespace icepath::text {
+
+void add_trust(Page &page, const analysis::RunResult &result)
+{
+	size_t words = 0;
+	const std::vector<explain::Doubt> all = explain::doubts(result);
+	for (const explain::Doubt &doubt : all)
+		words = std::max(words, columns(doubt.word));
+	std::string label = "trust";
+	for (const explain::Doubt &doubt : all) {
+		page.line_with_command(pad_right(label, 10) + pad_right(doubt.word, words) + "  ", doubt.facts, doubt.remedy);
+		label.clear();
+	}
+}
+
+void add_fit_for(Page &page, const analysis::RunResult &result, bool in_full)
+{
+	const std::vector<model::Fitness> all = explain::fitness_of(result);
+	if (in_full) {
+		std::string label = "fit for";
+		for (const model::Fitness &one : all) {
+			page.paragraph(label,
+						   fmt::format("{}: {}: {} (yes: {})", one.purpose, one.word(), one.found, one.threshold));
+			label.clear();
+		}
+		return;
+	}
+	std::string fit, unfit;
+	std::vector<std::string> facts = {""}; // the first is always shown
+	for (const model::Fitness &one : all) {
+		if (!one.fit)
+			continue;
+		std::string &names = *one.fit ? fit : unfit;
+		names += (names.empty() ? "" : ", ") + std::string(one.purpose);
+		if (!*one.fit && facts.size() == 1)
+			facts.insert(facts.end(), {one.found, "yes: " + one.threshold});
+	}
+	if (!unfit.empty())
+		unfit = (fit.empty() ? "not " : "; not ") + unfit;
+	facts[0] = fit + unfit;
+	facts.emplace_back("by a look before the first block");
+	if (!facts[0].empty())
+		page.line_with_command(pad_right("fit for", 10), facts, "");
+}
+
+void add_slowest(Page &page, const analysis::RunResult &result)
+{
+	const analysis::WorstMessage *worst = explain::worst_message(result);
+	if (!worst)
+		return;
+	const explain::MostOfMessage most = explain::most_of(*worst);
+	std::vector<std::string> facts = {
+		fmt::format("{}, {}: {} {}", analysis::brief_title(result, result.cells[worst->cell].cell),
+					stats::duration(static_cast<double>(worst->latency_ns())), stats::percent(most.share), most.layer)};
+	if (!most.who.empty())
+		facts[0] += ", " + most.who;
+	if (explain::slowest_ns(result) > worst->latency_ns())
+		facts.push_back(fmt::format("of all {}", stats::duration(static_cast<double>(explain::slowest_ns(result)))));
+	page.line_with_command(pad_right("slowest", 10), facts, "icepath explain RUN");
+}
+
+namespace {
+
+// The longest `shown` by name, and the others together, so that they add up.
+std::vector<std::string> names_and_others(const std::vector<explain::CulpritSum> &sums, size_t shown)
+{
+	std::vector<std::string> facts;
+	uint64_t rest = 0;
+	for (size_t i = 0; i < sums.size(); ++i)
+		if (i < shown)
+			facts.push_back(fmt::format("{} {}", sums[i].name, stats::duration(static_cast<double>(sums[i].ns))));
+		else
+			rest += sums[i].ns;
+	if (const size_t others = sums.size() - facts.size(); others > 0)
+		facts.push_back(
+			fmt::format("{} other{} {}", others, others == 1 ? "" : "s", stats::duration(static_cast<double>(rest))));
+	return facts;
+}
+
+} // namespace
+
+void add_taken_by(Page &page, const analysis::RunResult &result)
+{
+	constexpr size_t kShown = 5, kLabel = 10;
+	double total_ns = 0, taken_ns = 0;
+	for (const analysis::CellResult &cell : result.cells)
+		total_ns += static_cast<double>(cell.layers.total_ns());
+	const std::vector<explain::CulpritSum> sums = explain::sums_of_others(result.cells);
+	if (sums.empty() || total_ns == 0)
+		return;
+	for (const explain::CulpritSum &sum : sums)
+		taken_ns += static_cast<double>(sum.ns);
+	size_t shown = std::min(kShown, sums.size());
+	const auto facts = [&] { return names_and_others(sums, shown); };
+	while (shown > 1 && columns(page.spelled(fitting(facts(), SIZE_MAX))) > page.width() - kLabel)
+		--shown;
+	std::vector<std::string> all = facts();
+	all.push_back(fmt::format("{} of messages' time", stats::percent(taken_ns / total_ns)));
+	page.line_with_command(pad_right("taken by", kLabel), all, "");
+}
+
+} // namespace icepath::text

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/explain/tail.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <regex>
+
+#include "profiler/analysis/layer_style.h"
+#include "profiler/explain/difference.h"
+#include "profiler/explain/growth_causes.h"
+#include "profiler/explain/mode_difference.h"
+#include "profiler/explain/remedies.h"
+#include "profiler/failure.h"
+#include "profiler/report/report.h"
+#include "profiler/rundir/container.h"
+#include "profiler/stats/quantity.h"
+#include "profiler/text/tail_lines.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::explain {
+namespace {
+
+constexpr uint64_t kTailSlowerBy = 200'000;
+
+struct TailPlan {
+	uint32_t blocks = 12; // with slow messages
+	uint64_t every = 50; // one of so many is slow
+	uint64_t of = 10, others_ns = 2000; // and one of `of` others waits for so long
+	uint64_t unprobed_slow_by = kTailSlowerBy;
+	analysis::Wanted wanted = {};
+};
+
+// Twelve probed blocks of 300 messages each way. The hog has the CPU for 200 µs before slow messages are received, and
+// for less before others.
+analysis::RunResult run_with(const rundir::TemporaryDirectory &temporary, const TailPlan &what)
+{
+	const std::string path = temporary.path("run");
+	std::filesystem::remove_all(path);
+	const model::Head head = small_head();
+	{
+		rundir::Writer writer(path, head);
+		for (uint32_t round = 0; round < 24; ++round) {
+			BlockPlan plan;
+			plan.round = round;
+			plan.probed = round % 2 == 1;
+			plan.messages = 300;
+			plan.delay_ns = [&](uint64_t seq, size_t) {
+				if (round < 2 * what.blocks && seq % what.every == what.every / 2)
+					return plan.probed ? kTailSlowerBy : what.unprobed_slow_by;
+				return seq % what.of == what.of - 1 ? what.others_ns : uint64_t{0};
+			};
+			writer.add(make_block(head.cells[0], plan));
+		}
+		writer.finish({});
+	}
+	return analysis::analyse(path, what.wanted);
+}
+
+class Tail : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+};
+
+TEST_F(Tail, GrowthsOfTheLayersAddUpToThatOfTheLatency)
+{
+	const TailExplanation tail = explain_tail(run_with(temporary, {}).cells[0]);
+	ASSERT_NE(tail.verdict, TailVerdict::TooFew) << tail.refusal;
+	int64_t growth = 0;
+	for (const KindDifference &kind : tail.growth.kinds)
+		for (const DifferenceRow &row : kind.rows)
+			growth += row.of.ns();
+	EXPECT_EQ(growth, tail.growth.of.ns());
+	EXPECT_EQ(tail.growth.kinds[0].kind, analysis::LayerKind::WaitingForCpu);
+	const DifferenceRow &most = tail.growth.kinds[0].rows[0];
+	EXPECT_EQ(most.layer, model::Layer::Runqueue);
+	EXPECT_NEAR(static_cast<double>(most.of.ns()), static_cast<double>(kTailSlowerBy), 0.02 * kTailSlowerBy);
+	ASSERT_TRUE(most.of.share_interval);
+	EXPECT_LE(most.of.share_interval->low, tail.growth.share(most.of));
+	EXPECT_NEAR(most.of.share_interval->high, 1, 0.05);
+}
+
+TEST_F(Tail, IsExplainedByWhatHadTheCpu)
+{
+	const TailExplanation tail = explain_tail(run_with(temporary, {}).cells[0]);
+	EXPECT_EQ(tail.verdict, TailVerdict::Explained);
+	ASSERT_FALSE(tail.causes.empty());
+	EXPECT_EQ(tail.causes[0].messages, tail.messages);
+	EXPECT_DOUBLE_EQ(tail.causes[0].share, 1);
+	EXPECT_FALSE(tail.causes[0].lift()) << "no typical message met it";
+	EXPECT_NEAR(tail.causes[0].when_there_ns, static_cast<double>(kTailSlowerBy), 0.02 * kTailSlowerBy);
+	double named_ns = 0; // all of it in runqueue, which has no name in typical messages
+	for (const Cause &cause : tail.causes)
+		named_ns += cause.growth_ns;
+	const DifferenceFigures &most = tail.growth.kinds[0].rows[0].of;
+	EXPECT_GT(named_ns, 0.95 * static_cast<double>(most.ns()));
+	EXPECT_LE(named_ns, static_cast<double>(most.a_ns)) << "no nanosecond is counted twice";
+	EXPECT_DOUBLE_EQ(tail.named, std::min(1.0, named_ns / static_cast<double>(tail.growth.of.ns())));
+	EXPECT_EQ(tail.blocks, tail.of_blocks);
+	ASSERT_FALSE(tail.remedies.empty());
+	EXPECT_EQ(tail.remedies[0].cause, "task");
+}
+
+TEST(Causes, AreComparedWithTypicalMessages)
+{
+	Cause cause;
+	cause.share = 0.6;
+	cause.other_share = 0.2;
+	EXPECT_NEAR(*cause.lift(), 3, 1e-9);
+}
+
+struct Wait {
+	path::Culprit who;
+	uint64_t ns;
+	model::Part part = model::Part::None;
+};
+constexpr path::Culprit kFirstTask{path::Culprit::Kind::Task, 7, 0}, kSecondTask{path::Culprit::Kind::Task, 8, 0};
+
+// Each message waited for these in runqueue.
+analysis::Culprits culprits_of(const std::vector<std::vector<Wait>> &messages, const std::string &first = "first")
+{
+	path::Observations seen;
+	seen.task_names = {{7, first}, {8, "second"}};
+	analysis::Culprits culprits;
+	for (const std::vector<Wait> &waits : messages) {
+		path::Path path;
+		for (const Wait &wait : waits) {
+			path::Segment segment{model::Layer::Runqueue, wait.part, 1, 2, {}, {}, {}};
+			segment.begin.at_ns = path.recv_ns;
+			segment.end.at_ns = path.recv_ns += wait.ns;
+			path.shares.push_back({static_cast<uint32_t>(path.segments.size()), wait.who, wait.ns});
+			path.segments.push_back(segment);
+		}
+		culprits.add(path, seen);
+	}
+	return culprits;
+}
+
+TEST(Causes, AreMeansOverTheMessagesThatTheySayTheyAre)
+{
+	const analysis::Culprits a = culprits_of(
+		{{{kFirstTask, 100}, {kFirstTask, 40, model::Part::IdleExit}}, {{kFirstTask, 60}}, {{kSecondTask, 1000}}});
+	const std::vector<Cause> causes = causes_of(a, 4, culprits_of({{{kFirstTask, 30}}}), 10, {"first", "receiver"});
+	ASSERT_EQ(causes.size(), 2u);
+	EXPECT_EQ(causes[0].name, "second") << "the greatest growth first";
+	EXPECT_FALSE(causes[0].is_own_thread);
+	EXPECT_TRUE(causes[1].is_own_thread);
+	EXPECT_DOUBLE_EQ(causes[0].growth_ns, 1000.0 / 4);
+	EXPECT_FALSE(causes[0].lift());
+	const Cause &first = causes[1];
+	EXPECT_EQ(first.messages, 2u) << "a message with two parts is one";
+	EXPECT_DOUBLE_EQ(first.share, 2.0 / 4);
+	EXPECT_DOUBLE_EQ(first.other_share, 1.0 / 10);
+	EXPECT_DOUBLE_EQ(first.when_there_ns, 200.0 / 2);
+	EXPECT_DOUBLE_EQ(first.growth_ns, 200.0 / 4 - 30.0 / 10);
+}
+
+TEST_F(Tail, TableSaysWhichThreadsAreTheCellsOwn)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	cell.typical_culprits = {};
+	const std::string own = own_threads(cell.tail->layers).back();
+	cell.tail_culprits = culprits_of({{{kFirstTask, 9000}, {kSecondTask, 5000}}}, own);
+	text::Page page({.unicode = true}, 120);
+	text::add_tail(page, result, 0, explain_tail(result.cells[0]));
+	const std::string told = page.take();
+	EXPECT_TRUE(std::regex_search(told, std::regex("\n  " + own + " .* runqueue, a thread of its own\n"))) << told;
+	EXPECT_TRUE(std::regex_search(told, std::regex("\n  second .* runqueue\n"))) << told;
+}
+
+TEST_F(Tail, VerdictIsByTheShareThatHasAName)
+{
+	analysis::CellResult cell = run_with(temporary, {}).cells[0];
+	const TailExplanation before = explain_tail(cell);
+	const double all_ns = static_cast<double>(before.growth.of.ns()) * static_cast<double>(before.messages);
+	cell.typical_culprits = {};
+	const auto verdict = [&](double share, path::Culprit who) {
+		cell.tail_culprits = culprits_of({{{who, static_cast<uint64_t>(share * all_ns)}}});
+		return explain_tail(cell).verdict;
+	};
+	EXPECT_EQ(verdict(0.81, kFirstTask), TailVerdict::Explained);
+	EXPECT_EQ(verdict(0.79, kFirstTask), TailVerdict::Partly);
+	EXPECT_EQ(verdict(0.41, kFirstTask), TailVerdict::Partly);
+	EXPECT_EQ(verdict(0.39, kFirstTask), TailVerdict::Unexplained);
+	EXPECT_EQ(verdict(0.9, {path::Culprit::Kind::IdleCpu, 0, 0}), TailVerdict::Unexplained) << "nothing to look for";
+	EXPECT_TRUE(explain_tail(cell).causes.empty());
+}
+
+TEST_F(Tail, ShowsTheCausesThatGrow)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	std::vector<Wait> waits;
+	for (uint32_t task = 20; task < 28; ++task)
+		waits.push_back({{path::Culprit::Kind::Task, task, 0}, 100'000 - task});
+	cell.tail_culprits = culprits_of({waits});
+	cell.typical_culprits = {};
+	const auto printed = [&] {
+		text::Page page({false, true}, 100);
+		text::add_tail(page, result, 0, explain_tail(result.cells[0]));
+		return page.take();
+	};
+	std::string text = printed();
+	EXPECT_NE(text.find("task 25"), std::string::npos) << text;
+	EXPECT_EQ(text.find("task 26"), std::string::npos) << "six are shown\n" << text;
+	EXPECT_EQ(text.find("one bad moment"), std::string::npos) << text;
+	cell.tail_culprits = culprits_of({{{kFirstTask, 1}}});
+	cell.typical_culprits = culprits_of({{{kFirstTask, 1'000'000'000}}});
+	text = printed();
+	EXPECT_EQ(text.find("what took it"), std::string::npos) << text;
+	EXPECT_NE(text.find("verdict   unexplained"), std::string::npos) << text;
+}
+
+TEST_F(Tail, OfFewKnownPathsIsNotExplained)
+{
+	analysis::CellResult cell = run_with(temporary, {}).cells[0];
+	analysis::LatencyRange few = *cell.tail;
+	few.layers = {};
+	path::Observations seen;
+	path::Path path;
+	path.recv_ns = kTailSlowerBy;
+	path.segments.push_back({model::Layer::Runqueue, model::Part::None, 1, 2, {}, {}, {}});
+	path.segments[0].end.at_ns = kTailSlowerBy;
+	const auto refusal_with = [&](uint64_t messages, uint64_t of) {
+		few.layers = {};
+		few.messages = of;
+		for (uint32_t message = 0; message < messages; ++message) {
+			few.layers.add(path, seen);
+			if (message % 3 == 2 || message + 1 == messages)
+				few.layers.end_block(message % 3 + 1, message);
+		}
+		cell.tail = few;
+		return explain_tail(cell).refusal;
+	};
+	EXPECT_NE(refusal_with(9, 9).find("9 messages of the tail have a known path, in 3 blocks"), std::string::npos);
+	EXPECT_EQ(refusal_with(10, 10), "");
+	EXPECT_NE(refusal_with(49, 100).find("only 49 of 100 messages of the tail"), std::string::npos);
+	EXPECT_EQ(refusal_with(50, 100), "");
+	cell.tail = cell.typical;
+	EXPECT_NE(explain_tail(cell).refusal.find("take no longer than typical ones"), std::string::npos);
+}
+
+TEST_F(Tail, SaysWhichMessagesItIsNotOf)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	const auto text = [&] {
+		text::Page page({false, true}, 500);
+		text::add_tail(page, result, 0, explain_tail(cell));
+		return page.take();
+	};
+	EXPECT_EQ(text().find("unknown"), std::string::npos) << text();
+	const uint64_t known = cell.complete(), of_tail = cell.tail->messages;
+	cell.probed = known + 2;
+	cell.tail->messages = of_tail + 2;
+	EXPECT_NE(text().find(fmt::format("unknown   2 of {} messages of the tail have no known path, so the rest leaves "
+									  "them out\n",
+									  stats::count(of_tail + 2))),
+			  std::string::npos)
+		<< "though they are few of the cell's\n"
+		<< text();
+	cell.tail->messages = of_tail;
+	cell.probed = known + 10;
+	cell.probed_ns += 10 * 1e6;
+	cell.tail->messages += 10;
+	const size_t unknown = text().find(fmt::format("unknown   10 of {} messages of the tail have no known path, so "
+												   "the rest leaves them out. Of all of the cell, 10 of "
+												   "{} messages with probes have no known path. They take 1.00 ms each",
+												   stats::count(of_tail + 10), stats::count(known + 10)));
+	ASSERT_NE(unknown, std::string::npos) << text();
+	EXPECT_LT(unknown, text().find("spread"));
+}
+
+// Every second message waits 3 µs for the hog, typical ones among them.
+TEST_F(Tail, CountsWhatTypicalMessagesMetAsWell)
+{
+	const TailExplanation tail = explain_tail(run_with(temporary, {.of = 2, .others_ns = 3000}).cells[0]);
+	ASSERT_FALSE(tail.causes.empty());
+	EXPECT_NEAR(tail.causes[0].other_share, 0.5, 0.1);
+	EXPECT_NEAR(*tail.causes[0].lift(), 2, 0.4);
+	EXPECT_NEAR(tail.causes[0].growth_ns, static_cast<double>(kTailSlowerBy) - 1500, 0.02 * kTailSlowerBy);
+}
+
+TEST_F(Tail, OfFewBlocksIsNotExplained)
+{
+	EXPECT_EQ(explain_tail(run_with(temporary, {.blocks = 2, .every = 10}).cells[0]).verdict, TailVerdict::TooFew);
+	// Any other percentile needs as many.
+	const analysis::RunResult result =
+		run_with(temporary, {.blocks = 2, .every = 10, .wanted = {.tail = stats::Percentile{99'500}, .message = {}}});
+	const TailExplanation tail = explain_tail(result.cells[0]);
+	EXPECT_EQ(tail.verdict, TailVerdict::TooFew);
+	EXPECT_NE(tail.refusal.find("in 2 blocks; 10 in 3 are needed"), std::string::npos) << tail.refusal;
+}
+
+// One message in fifty is slow, so that they are all of the tail from p99 on, and less than half of that from p95 on.
+TEST_F(Tail, BeginsWhereItIsAskedTo)
+{
+	const auto from = [&](uint32_t per_100000) {
+		return run_with(temporary, {.wanted = {.tail = stats::Percentile{per_100000}, .message = {}}});
+	};
+	const analysis::RunResult p95 = from(95'000), p99 = from(99'000), p99_9 = from(99'900);
+	EXPECT_EQ(p95.cells[0].tail->from_ns, kPlainNs + 2000) << "one in ten waits for 2 µs";
+	EXPECT_EQ(p99.cells[0].tail->from_ns, kPlainNs + kTailSlowerBy);
+	const TailExplanation rare = explain_tail(p99_9.cells[0]);
+	EXPECT_EQ(rare.verdict, TailVerdict::TooFew) << "7200 messages have no p99.9";
+	EXPECT_NE(rare.refusal.find("7200 messages with probes have no such tail"), std::string::npos) << rare.refusal;
+	EXPECT_LT(explain_tail(p95.cells[0]).growth.of.ns(), explain_tail(p99.cells[0]).growth.of.ns());
+	text::Page page({false, true}, 100);
+	text::add_tail(page, p95, 0, explain_tail(p95.cells[0]));
+	EXPECT_NE(page.take().find("the tail, from p95 on"), std::string::npos);
+}
+
+TEST_F(Tail, IsComparedWithThatWithoutProbes)
+{
+	const analysis::Wanted wanted{.tail = stats::kP99, .message = {}};
+	const analysis::RunResult alike = run_with(temporary, {.wanted = wanted});
+	EXPECT_EQ(explain_tail(alike.cells[0]).as_without_probes, true);
+	const analysis::RunResult unlike = run_with(temporary, {.unprobed_slow_by = 5 * kTailSlowerBy, .wanted = wanted});
+	EXPECT_EQ(explain_tail(unlike.cells[0]).as_without_probes, false);
+	const analysis::RunResult less = run_with(temporary, {.unprobed_slow_by = kTailSlowerBy / 5, .wanted = wanted});
+	EXPECT_EQ(explain_tail(less.cells[0]).as_without_probes, false);
+	text::Page page({false, true}, 300);
+	text::add_tail(page, unlike, 0, explain_tail(unlike.cells[0]));
+	const std::string text = page.take();
+	EXPECT_NE(text.find("the tails differ"), std::string::npos) << text;
+	EXPECT_NE(text.find("p99 is 205 µs (205 to 205) with probes, 1005 µs (1005 to 1005) without"), std::string::npos)
+		<< text;
+}
+
+TEST_F(Tail, SaysHowManyBlocksItIsIn)
+{
+	const TailExplanation everywhere = explain_tail(run_with(temporary, {}).cells[0]);
+	EXPECT_NEAR(everywhere.most_of_one_block, 1.0 / 12, 0.01);
+	const TailExplanation some = explain_tail(run_with(temporary, {.blocks = 6, .every = 25}).cells[0]);
+	EXPECT_EQ(some.blocks, 6u);
+	EXPECT_EQ(some.of_blocks, 12u);
+	EXPECT_NEAR(some.most_of_one_block, 1.0 / 6, 0.01);
+}
+
+TEST_F(Tail, IsPrintedForTheCellsThatWereAskedFor)
+{
+	const analysis::RunResult result = run_with(temporary, {});
+	text::Page page({false, true}, 100);
+	text::add_tail(page, result, 0, explain_tail(result.cells[0]));
+	const std::string text = page.take();
+	EXPECT_NE(text.find("verdict   explained"), std::string::npos) << text;
+	EXPECT_NE(text.find("= recv - send"), std::string::npos) << text;
+	EXPECT_NE(text.find("--isolate full"), std::string::npos) << text;
+	const std::string run = temporary.path("run");
+	EXPECT_NE(report::explanation_of(run, {.cell = "pingpong"}, {.unicode = true, .width = 100})
+				  .text.find("verdict   explained"),
+			  std::string::npos);
+	EXPECT_THROW((void)report::explanation_of(run, {.cell = "no such cell"}, {}), Failure);
+}
+
+// What helps against the mode in which the tail without probes lies isn't said again of the growth.
+TEST_F(Tail, AdviceStandsOnce)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	TailExplanation tail = explain_tail(cell);
+	ASSERT_TRUE(tail.is_explained());
+	Difference waking;
+	DifferenceRow row{model::Layer::Wakeup, model::Part::None, path::Role::Receiver, 0, {}, {}};
+	row.of.a_ns = waking.of.a_ns = 5000;
+	waking.kinds.push_back({analysis::LayerKind::Waking, {row}, row.of});
+	cell.modes.resize(1);
+	tail.growth = waking;
+	tail.remedies = remedies_of({waking, {}, cell.cell});
+	ASSERT_EQ(tail.remedies.size(), 1u);
+	tail.unprobed = UnprobedTail{0, ModeDifference{0, 0, waking}, ""};
+	text::Page page({false, true}, 400);
+	text::add_tail(page, result, 0, tail);
+	const std::string text = page.take();
+	const size_t first = text.find(tail.remedies[0].advice);
+	ASSERT_NE(first, std::string::npos) << text;
+	EXPECT_EQ(text.find(tail.remedies[0].advice, first + 1), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace icepath::explain

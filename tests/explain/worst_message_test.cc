@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/explain/one_message.h"
+#include "profiler/text/message_lines.h"
+
+#include <gtest/gtest.h>
+
+#include "ebpf/records.h"
+#include "tests/report/synthetic_run.h"
+
+namespace icepath::explain {
+namespace {
+
+using model::Layer;
+using model::Part;
+using path::Provenance;
+
+// 2.000 µs in four segments whose shares don't round evenly.
+analysis::WorstMessage example()
+{
+	analysis::WorstMessage worst;
+	worst.seq = 18233;
+	worst.round = 3;
+	worst.task_names = {{1, "tx"}, {2, "rx"}, {9, "evil"}};
+	worst.cpus = {{1, 0}, {2, 1}};
+	worst.path.send_ns = 500;
+	path::Boundary at{500, {}, Provenance::Exact, 500, 500};
+	const auto add = [&](Layer layer, Part part, uint32_t tid, uint64_t ns, path::Culprit culprit = {}) {
+		path::Segment segment{layer, part, static_cast<uint16_t>(tid - 1), tid, at, at, culprit};
+		segment.end.at_ns += ns;
+		at = segment.end;
+		worst.path.segments.push_back(segment);
+	};
+	add(Layer::SenderKernel, Part::None, 1, 333);
+	add(Layer::Wakeup, Part::Ipi, 2, 333);
+	add(Layer::Runqueue, Part::None, 2, 1333, {path::Culprit::Kind::Task, 9, 0});
+	add(Layer::ReceiverKernel, Part::None, 2, 1);
+	worst.path.recv_ns = at.at_ns;
+	return worst;
+}
+
+TEST(Explain, AddsUpToAHundredPercent)
+{
+	const auto lines = text::worst_message_lines(example(), socket_cell(model::Pattern::PingPong), {false, true});
+	const std::vector<std::string> expected = {
+		"worst message with a complete path: uds-stream 64 B, message 18 233 of round 3, 2.00 µs",
+		"    layer            thread     µs    share  known",
+		"  ▓ sender.kernel    tx      0.333   16.7 %  exact",
+		"  ░ wakeup/ipi       rx      0.333   16.7 %  exact",
+		"  · runqueue         rx      1.333   66.6 %  exact  <- CPU 1 ran evil (9)",
+		"  ▓ receiver.kernel  rx      0.001    0.0 %  exact",
+		"    sum                      2.000  100.0 %  = recv - send",
+		"  mostly runqueue: 66.6 % of it, CPU 1 ran evil (9)",
+	};
+	ASSERT_EQ(lines.size(), expected.size());
+	for (size_t i = 0; i < lines.size(); ++i)
+		EXPECT_EQ(lines[i], expected[i]);
+}
+
+// A sender that yields its CPU until there is room has two segments for each time.
+TEST(Explain, OfThousandsOfPiecesShowsTheFirstAndTheLast)
+{
+	analysis::WorstMessage worst = example();
+	const path::Segment piece = worst.path.segments[0]; // 333 ns
+	worst.path.segments.assign(1000, piece);
+	worst.path.segments.back().layer = Layer::ReceiverUser;
+	worst.path.recv_ns = worst.path.send_ns + 333'000;
+	const auto lines = text::worst_message_lines(worst, socket_cell(model::Pattern::PingPong), {false, true});
+	ASSERT_EQ(lines.size(), 2u + 60 + 1 + 2);
+	EXPECT_EQ(lines[2 + 30], "    …                      313.020   94.0 %  940 pieces more");
+	EXPECT_NE(lines[2 + 60].find("receiver.user"), std::string::npos) << "the last of all";
+	EXPECT_NE(lines[2 + 61].find("333.000  100.0 %"), std::string::npos);
+	EXPECT_NE(lines.back().find("mostly sender.kernel: 99.9 %"), std::string::npos) << "of all pieces";
+}
+
+TEST(Explain, StatesTheBoundOfWhatIsInferred)
+{
+	analysis::WorstMessage worst = example();
+	worst.path.segments[0].end.provenance = Provenance::Inferred;
+	worst.path.segments[0].end.earliest_ns = 700;
+	worst.path.segments[0].end.latest_ns = 950;
+	EXPECT_NE(
+		text::worst_message_lines(worst, socket_cell(model::Pattern::OneWay), {})[2].find("inferred within 250 ns"),
+		std::string::npos);
+}
+
+TEST(Explain, SaysWhatIsPlacedByACalibration)
+{
+	analysis::WorstMessage worst = example();
+	worst.path.segments[0].end.provenance = Provenance::Calibrated;
+	worst.path.segments[0].end.earliest_ns = 700;
+	worst.path.segments[0].end.latest_ns = 950;
+	EXPECT_NE(text::worst_message_lines(worst, socket_cell(model::Pattern::OneWay), {})[2].find(
+				  "inferred (calibrated) within 250 ns"),
+			  std::string::npos);
+}
+
+TEST(MostOfMessage, SaysIfNoRecordShowsWhoHadTheCpu)
+{
+	analysis::WorstMessage worst = example();
+	path::Segment &wait = worst.path.segments[2];
+	wait.layer = Layer::Runqueue;
+	wait.culprit = {};
+	worst.path.shares = {{2, {path::Culprit::Kind::Unknown, 0, 0}, wait.duration_ns()}};
+	EXPECT_EQ(most_of(worst).layer, "runqueue");
+	EXPECT_EQ(most_of(worst).who, "by unknown");
+	worst.path.shares[0].ns = wait.duration_ns() / 3;
+	EXPECT_EQ(most_of(worst).who, "");
+}
+
+TEST(Blame, SaysWhatTheCulpritDid)
+{
+	analysis::WorstMessage worst = example();
+	path::Segment segment = worst.path.segments[2];
+	EXPECT_EQ(blame(worst, segment), "CPU 1 ran evil (9)");
+	segment.layer = Layer::Blocked;
+	EXPECT_EQ(blame(worst, segment), "woken by evil (9)");
+	segment.culprit = {path::Culprit::Kind::Interrupt, 0, ICEPATH_INTERRUPT_TIMER};
+	EXPECT_EQ(blame(worst, segment), "woken by timer interrupt");
+	segment.layer = Layer::Interrupt;
+	EXPECT_EQ(blame(worst, segment), "timer interrupt");
+	segment.layer = Layer::Runqueue;
+	segment.culprit = {path::Culprit::Kind::IdleCpu, 0, 0};
+	EXPECT_EQ(blame(worst, segment), "CPU 1 was idle");
+	segment.culprit = {path::Culprit::Kind::Throttled, 0, 0};
+	EXPECT_EQ(blame(worst, segment),
+			  "throttled: the CPU was idle, and a control group of the cell had used up its quota in this block");
+	segment.culprit = {};
+	EXPECT_EQ(blame(worst, segment), "");
+	worst.task_names.clear();
+	EXPECT_EQ(blame(worst, worst.path.segments[2]), "CPU 1 ran task 9");
+}
+
+} // namespace
+} // namespace icepath::explain
