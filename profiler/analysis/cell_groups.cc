@@ -19,7 +19,7 @@ using Properties = std::array<std::string, kProperties>;
 
 Properties properties_of(const model::Cell &cell, bool idle_states_differ)
 {
-	model::Cell without_qos = cell; // quality of service belongs to the target
+	model::CellKey without_qos = model::key_of(cell); // quality of service belongs to the target
 	without_qos.qos = {};
 	std::string levels = model::levels_text(without_qos);
 	levels.erase(0, levels.find_first_not_of(' '));
@@ -175,7 +175,7 @@ std::string brief_title(const RunResult &result, const model::Cell &cell)
 	};
 	if (is_of_one([&](const model::Cell &of) { return briefest_title(result, of); }))
 		return briefest_title(result, cell);
-	return model::title(cell) + (is_of_one(model::title)                      ? ""
+	return model::title(cell) + (is_of_one([](const model::Cell &of) { return model::title(of); }) ? ""
 								 : cell.idle_states == model::IdleStates::Own ? " (own idle states)"
 																			  : " (CPUs kept awake)");
 }

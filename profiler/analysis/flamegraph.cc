@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 
 #include "profiler/analysis/named_cells.h"
@@ -132,7 +133,8 @@ FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::
 		const Breakdown &layers = layers_of(cell, which);
 		if (layers.deliveries() == 0)
 			continue;
-		graph.cells.push_back({frame_name(cell.cell.target), frame_name(model::variant(cell.cell)),
+		graph.cells.push_back({model::key_of(cell.cell), frame_name(cell.cell.target),
+							   frame_name(model::variant(cell.cell)),
 							   tree_of(layers, title, cell.is_of_library(), shown ? &cell.functions : nullptr)});
 	}
 	return graph;
@@ -166,7 +168,7 @@ FlameFrame tree_of_threads(const std::vector<ThreadRow> &rows, const std::string
 
 FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::string &only)
 {
-	FlameGraph graph{.cells = {}, .other = {}, .missing = {}, .kind = kind};
+	FlameGraph graph{.cells = {}, .other = {}, .missing = {}, .differing = {}, .kind = kind};
 	if (std::ranges::none_of(result.cells, [](const CellResult &cell) { return cell.threads.has_stacks(); }))
 		throw Failure(ExitCode::Usage, fmt::format("--kind {}: the run has no stacks: record them with `icepath run "
 												   "--stacks`, which samples one round in eight",
@@ -176,7 +178,8 @@ FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::stri
 		const std::string title = model::title(cell.cell);
 		const std::vector<ThreadRow> rows = rows_of(cell.threads, kind);
 		if (!rows.empty())
-			graph.cells.push_back({frame_name(cell.cell.target), frame_name(model::variant(cell.cell)),
+			graph.cells.push_back({model::key_of(cell.cell), frame_name(cell.cell.target),
+								   frame_name(model::variant(cell.cell)),
 								   tree_of_threads(rows, title, kind, cell.is_of_library())});
 	}
 	return graph;
@@ -195,7 +198,14 @@ void add_other(FlameFrame &now, const FlameFrame &before)
 		add_other(below(now, child.name), child);
 }
 
-const FlameCell *same_cell(const FlameGraph &graph, const FlameCell &cell)
+const FlameCell *same_cell(const FlameGraph &graph, const model::CellKey &key)
+{
+	const auto at = std::ranges::find(graph.cells, key, &FlameCell::key);
+	return at == graph.cells.end() ? nullptr : &*at;
+}
+
+// That has the title and differs nevertheless.
+const FlameCell *namesake(const FlameGraph &graph, const FlameCell &cell)
 {
 	const auto at =
 		std::ranges::find_if(graph.cells, [&](const FlameCell &one) { return one.layers.name == cell.layers.name; });
@@ -206,18 +216,19 @@ const FlameCell *same_cell(const FlameGraph &graph, const FlameCell &cell)
 
 FlameGraph compared(const FlameGraph &now, const FlameGraph &before, const std::string &name)
 {
-	FlameGraph both{{}, name, {}, now.kind};
+	FlameGraph both{.cells = {}, .other = name, .missing = {}, .differing = {}, .kind = now.kind};
 	for (const FlameCell &cell : now.cells) {
-		const FlameCell *other = same_cell(before, cell);
-		if (!other) {
+		if (const FlameCell *other = same_cell(before, cell.key)) {
+			both.cells.push_back(cell);
+			add_other(both.cells.back().layers, other->layers);
+		} else if (const FlameCell *unlike = namesake(before, cell))
+			both.differing.push_back(
+				fmt::format("{} ({})", cell.layers.name, fmt::join(model::differing(cell.key, unlike->key), "; ")));
+		else
 			both.missing.push_back(cell.layers.name);
-			continue;
-		}
-		both.cells.push_back(cell);
-		add_other(both.cells.back().layers, other->layers);
 	}
 	for (const FlameCell &cell : before.cells)
-		if (!same_cell(now, cell))
+		if (!same_cell(now, cell.key) && !namesake(now, cell))
 			both.missing.push_back(cell.layers.name);
 	return both;
 }

@@ -9,6 +9,7 @@
 
 #include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/layer_style.h"
+#include "profiler/model/cell_key.h"
 
 namespace icepath::analysis {
 
@@ -35,7 +36,8 @@ struct FlameFrame {
 };
 
 struct FlameCell {
-	std::string target, variant;
+	model::CellKey key;
+	std::string target, variant; // as frames have them
 	FlameFrame layers; // its name is the cell's title
 };
 
@@ -43,6 +45,8 @@ struct FlameGraph {
 	std::vector<FlameCell> cells; // those with a complete path, in the order of the run
 	std::string other; // the run that it is compared with; empty: none
 	std::vector<std::string> missing; // titles of cells that only one of the two runs has
+	// Cells that aren't compared, although the other run has one with that title: the title, and in what they differ.
+	std::vector<std::string> differing;
 	FlameKind kind = FlameKind::Path;
 };
 
@@ -62,7 +66,7 @@ FlameGraph thread_graph(const RunResult &result, FlameKind kind, const std::stri
 // The frame for a function's own time, beside those of functions that it calls.
 inline constexpr const char *kItself = "(itself)";
 
-// `now`, with the times of the cells that both have in `before`.
+// `now`, with the times of the cells that both have in `before`: those with equal keys.
 FlameGraph compared(const FlameGraph &now, const FlameGraph &before, const std::string &name);
 
 } // namespace icepath::analysis

@@ -16,53 +16,25 @@
 namespace icepath::analysis {
 namespace {
 
-// What tells cells of a target apart. The first ones make them least alike.
-struct Aspect {
-	const char *name;
-	std::string (*of)(const model::Cell &);
-};
-
-std::string rate_or_limits(const model::Cell &cell)
-{
-	return cell.rate_hz  ? fmt::format("{:g}/s", *cell.rate_hz)
-		   : cell.limits ? fmt::format("up to {:g}% lost, p99 {:g}ms", cell.limits->max_loss * 100,
-									   static_cast<double>(cell.limits->max_p99_ns) / 1e6)
-						 : "none";
-}
-
-std::string levels_or_none(const model::Cell &cell)
-{
-	const std::string levels = model::levels_text(cell);
-	return levels.empty() ? "none" : levels.substr(1); // without the space before the first
-}
-
-constexpr std::array kAspects = {
-	Aspect{"pattern", [](const model::Cell &cell) { return std::string(model::name(cell.pattern)); }},
-	Aspect{"size", [](const model::Cell &cell) { return model::payload_text(cell.payload_bytes); }},
-	Aspect{"between", [](const model::Cell &cell) { return std::string(model::name(model::between(cell))); }},
-	Aspect{"idle states of CPUs", [](const model::Cell &cell) { return std::string(model::name(cell.idle_states)); }},
-	Aspect{"rate", rate_or_limits},
-	Aspect{"levels", levels_or_none},
-	Aspect{"wait", [](const model::Cell &cell) { return std::string(model::name(cell.wait)); }},
-};
-
 // The aspects of each cell as numbers, equal where the texts are: made once, since every cell is compared with every
 // other.
 class AspectsOfCells {
 public:
 	explicit AspectsOfCells(const std::vector<model::Cell> &cells)
 	{
-		std::array<std::map<std::string, size_t>, kAspects.size()> seen;
-		for (const model::Cell &cell : cells)
-			for (size_t i = 0; i < kAspects.size(); ++i)
-				numbers_.emplace_back(seen[i].try_emplace(kAspects[i].of(cell), seen[i].size()).first->second);
+		std::array<std::map<std::string, size_t>, kAspects> seen;
+		for (const model::Cell &cell : cells) {
+			const model::KeyAspects aspects = model::aspects_of(model::key_of(cell));
+			for (size_t i = 0; i < kAspects; ++i)
+				numbers_.emplace_back(seen[i].try_emplace(aspects[i], seen[i].size()).first->second);
+		}
 	}
 	// How little two cells are alike: the first aspect counts more than all others together.
 	unsigned differing(size_t a, size_t b) const
 	{
 		unsigned differ = 0;
-		for (size_t i = 0; i < kAspects.size(); ++i)
-			differ = 2 * differ + (numbers_[a * kAspects.size() + i] != numbers_[b * kAspects.size() + i]);
+		for (size_t i = 0; i < kAspects; ++i)
+			differ = 2 * differ + (numbers_[a * kAspects + i] != numbers_[b * kAspects + i]);
 		return differ;
 	}
 	size_t most_like(size_t cell, const std::vector<size_t> &among) const
@@ -73,6 +45,7 @@ public:
 	}
 
 private:
+	static constexpr size_t kAspects = model::kKeyAspects.size();
 	std::vector<size_t> numbers_; // cell by cell
 };
 
@@ -117,13 +90,9 @@ std::vector<size_t> cells_named(const RunResult &result, const std::string &text
 
 std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b)
 {
-	std::vector<std::string> found;
-	for (const Aspect &aspect : kAspects)
-		if (const std::string of_a = aspect.of(a), of_b = aspect.of(b);
-			of_a != of_b &&
-			(aspect.of != rate_or_limits || a.pattern == b.pattern)) // the pattern decides whether there is one
-			found.push_back(fmt::format("{}: {} and {}", aspect.name, of_a, of_b));
-	return found;
+	model::CellKey as_of_b = model::key_of(a);
+	as_of_b.target = b.target;
+	return model::differing(as_of_b, model::key_of(b));
 }
 
 std::vector<size_t> measured_cells_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "profiler/model/cell_key.h"
+
 namespace icepath::analysis {
 namespace {
 
@@ -85,12 +87,6 @@ void set_ratios_to_fastest(RankedGroup &group)
 
 } // namespace
 
-bool alike(const model::Cell &a, const model::Cell &b)
-{
-	return a.pattern == b.pattern && a.wait == b.wait && a.payload_bytes == b.payload_bytes && a.rate_hz == b.rate_hz &&
-		   a.levels == b.levels && a.idle_states == b.idle_states && model::between(a) == model::between(b);
-}
-
 bool can_be_ranked(const model::Cell &cell)
 {
 	return !cell.traits.has(model::Trait::NotIpc) && !cell.limits && cell.pattern != model::Pattern::Throughput;
@@ -99,11 +95,14 @@ bool can_be_ranked(const model::Cell &cell)
 std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells, const std::vector<Blocks> &blocks)
 {
 	std::vector<RankedGroup> groups;
+	std::vector<model::CellKey> loads;
+	for (const model::Cell &cell : cells)
+		loads.push_back(model::load_of(model::key_of(cell)));
 	for (size_t i = 0; i < cells.size(); ++i) {
 		if (!can_be_ranked(cells[i]) || std::ranges::all_of(blocks[i], &stats::BlockValue::treated))
 			continue;
 		const auto group = std::ranges::find_if(
-			groups, [&](const RankedGroup &one) { return alike(cells[one.cells.front().cell], cells[i]); });
+			groups, [&](const RankedGroup &one) { return loads[one.cells.front().cell] == loads[i]; });
 		(group == groups.end() ? groups.emplace_back() : *group).cells.push_back({i, std::nullopt, std::nullopt});
 	}
 	for (RankedGroup &group : groups)

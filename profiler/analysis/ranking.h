@@ -14,10 +14,6 @@
 
 namespace icepath::analysis {
 
-// Whether both have one load, wait, place and state of idle CPUs, so that their latencies compare. The quality of
-// service may differ: it belongs to the target, and targets without it are compared with those that have it.
-bool alike(const model::Cell &a, const model::Cell &b);
-
 // Whether a cell's latency says how fast its target is. It doesn't where there is no target (the stamps alone), and
 // where the cell itself sets its rate: the faster it goes, the longer its messages queue.
 bool can_be_ranked(const model::Cell &cell);
@@ -42,7 +38,8 @@ struct RankedCell {
 	std::optional<stats::RoundRatio> to_fastest;
 };
 
-// Cells that are alike and can be ranked.
+// Cells that can be ranked, with one load, wait, place and state of idle CPUs, so that their latencies compare. The
+// quality of service may differ: it belongs to the target, and targets without it are compared with those that have it.
 struct RankedGroup {
 	std::vector<RankedCell> cells; // the fastest first; then those that are in no pair, in the order of the run
 	std::vector<ComparedPair> pairs; // of cells with enough rounds in common

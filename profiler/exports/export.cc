@@ -28,15 +28,32 @@ using model::SendStamp;
 
 constexpr double kNsPerS = 1e9;
 
-// A cell's title as a file name and tag: letters, digits, '.' and '-' only.
-std::string plain_name(const model::Cell &cell)
+// A text as a file name and tag: letters, digits, '.' and '-' only.
+std::string plain(std::string name)
 {
-	std::string name = model::title(cell);
 	const auto is_plain = [](char c) {
 		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
 	};
 	std::ranges::replace_if(name, [&](char c) { return !is_plain(c); }, '-');
 	return name;
+}
+
+// The title of each cell, or its key where another cell's title is as plain: rates and idle states aren't in titles.
+std::vector<std::string> plain_names(const std::vector<model::Cell> &cells)
+{
+	std::map<std::string, size_t> times;
+	std::vector<model::CellKey> keys;
+	for (const model::Cell &cell : cells) {
+		keys.push_back(model::key_of(cell));
+		++times[plain(model::title(cell))];
+	}
+	const std::vector<std::string> texts = model::key_texts(keys);
+	std::vector<std::string> names;
+	for (size_t i = 0; i < cells.size(); ++i) {
+		const std::string name = plain(model::title(cells[i]));
+		names.push_back(times[name] == 1 ? name : plain(texts[i]));
+	}
+	return names;
 }
 
 class Export {
@@ -57,7 +74,9 @@ std::vector<uint64_t> unprobed_latencies(const model::Block &block, const model:
 
 class Hgrm : public Export {
 public:
-	Hgrm(std::shared_ptr<Folder> folder, const model::Head &head) : folder_(std::move(folder)), head_(head) {}
+	Hgrm(std::shared_ptr<Folder> folder, const model::Head &head)
+		: folder_(std::move(folder)), names_(plain_names(head.cells))
+	{}
 
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
@@ -69,7 +88,7 @@ public:
 	{
 		std::vector<std::string> paths;
 		for (const auto &[cell, histogram] : histograms_) {
-			WrittenFile file(folder_, plain_name(head_.cells[cell]) + ".hgrm");
+			WrittenFile file(folder_, names_.at(cell) + ".hgrm");
 			file.add(hgrm_of(histogram));
 			file.done();
 			paths.push_back(file.path());
@@ -79,13 +98,15 @@ public:
 
 private:
 	std::shared_ptr<Folder> folder_;
-	const model::Head &head_;
+	std::vector<std::string> names_; // by cell
 	std::map<uint32_t, stats::HdrHistogram> histograms_; // by cell
 };
 
 class Hlog : public Export {
 public:
-	explicit Hlog(const std::shared_ptr<Folder> &folder) : file_(folder, "latency.hlog") {}
+	Hlog(const std::shared_ptr<Folder> &folder, const model::Head &head)
+		: names_(plain_names(head.cells)), file_(folder, "latency.hlog")
+	{}
 
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
@@ -101,9 +122,9 @@ public:
 		const auto seconds = [](uint64_t from_ns, uint64_t to_ns) {
 			return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) / kNsPerS : 0;
 		};
-		file_.add(histogram_log_line(plain_name(cell), seconds(begin_.monotonic_ns, block.window->begin.monotonic_ns),
-									 seconds(block.window->begin.monotonic_ns, block.window->finish.monotonic_ns),
-									 histogram) +
+		file_.add(histogram_log_line(
+					  names_.at(block.cell), seconds(begin_.monotonic_ns, block.window->begin.monotonic_ns),
+					  seconds(block.window->begin.monotonic_ns, block.window->finish.monotonic_ns), histogram) +
 				  "\n");
 	}
 
@@ -116,6 +137,7 @@ public:
 	}
 
 private:
+	std::vector<std::string> names_; // by cell
 	WrittenFile file_;
 	model::ClockPair begin_; // of the log
 };
@@ -234,7 +256,7 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 	case ExportFormat::Hgrm:
 		return std::make_unique<Hgrm>(folder, head);
 	case ExportFormat::Hlog:
-		return std::make_unique<Hlog>(folder);
+		return std::make_unique<Hlog>(folder, head);
 	case ExportFormat::Csv:
 		return std::make_unique<Csv>(folder);
 	case ExportFormat::Paths:

@@ -257,10 +257,10 @@ Json icepath_json(const analysis::RunResult &result)
 
 std::vector<std::string> keys_of(const analysis::RunResult &result)
 {
-	std::vector<model::Cell> cells;
+	std::vector<model::CellKey> keys;
 	for (const analysis::CellResult &cell : result.cells)
-		cells.push_back(cell.cell);
-	return model::keys(cells);
+		keys.push_back(model::key_of(cell.cell));
+	return model::key_texts(keys);
 }
 
 Json run_json(const analysis::RunResult &result)

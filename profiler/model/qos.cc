@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace icepath::model {
 namespace {
@@ -60,6 +62,59 @@ std::string text(const Qos &qos)
 							   policy.kind == Kind::Time ? time_text(*qos[i]) : std::to_string(*qos[i]));
 	}
 	return all;
+}
+
+namespace {
+
+std::optional<uint64_t> parsed_time(std::string_view text)
+{
+	if (text == "infinite")
+		return ICEPATH_QOS_INFINITE;
+	const double unit_ns = text.ends_with("us") ? 1e3 : text.ends_with("ms") ? 1e6 : 0;
+	double number = 0;
+	const char *const last = text.data() + text.size() - std::min<size_t>(text.size(), 2);
+	const auto [end, error] = std::from_chars(text.data(), last, number);
+	const double ns = number * unit_ns;
+	return error == std::errc() && end == last && ns >= 1 && ns < 1e18
+			   ? std::optional(static_cast<uint64_t>(std::llround(ns)))
+			   : std::nullopt;
+}
+
+std::optional<uint64_t> parsed_count(std::string_view text)
+{
+	uint64_t count = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+	return error == std::errc() && end == text.data() + text.size() ? std::optional(count) : std::nullopt;
+}
+
+std::string_view first_word(std::string_view &rest)
+{
+	const std::string_view word = rest.substr(0, rest.find(' '));
+	rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+	return word;
+}
+
+} // namespace
+
+std::optional<Qos> parsed_qos(std::string_view text)
+{
+	Qos qos;
+	while (!text.empty()) {
+		const std::string_view word = first_word(text);
+		const auto policy = std::ranges::find_if(kQosPolicies, [&](const QosPolicy &one) {
+			return one.kind == Kind::Word ? std::ranges::find(one.words, word) != one.words.end() : one.name == word;
+		});
+		if (policy == kQosPolicies.end())
+			return std::nullopt;
+		const auto which = static_cast<size_t>(policy - kQosPolicies.begin());
+		if (policy->kind == Kind::Word)
+			qos[which] = static_cast<uint64_t>(std::ranges::find(policy->words, word) - policy->words.begin());
+		else
+			qos[which] = policy->kind == Kind::Time ? parsed_time(first_word(text)) : parsed_count(first_word(text));
+		if (!qos[which] || !is_possible(static_cast<icepath_qos_policy>(which), *qos[which]))
+			return std::nullopt;
+	}
+	return qos;
 }
 
 void add_granted(const Qos &asked, const Qos &reported, Qos &granted)

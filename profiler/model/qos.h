@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "icepath/plugin.h"
 
@@ -47,6 +48,8 @@ bool may_lose(const Qos &qos);
 
 // "best-effort keep-last depth 1 deadline 10ms", in the order of the policies; empty if none has a value.
 std::string text(const Qos &qos);
+// What such a text says, times as far as it has their digits; nothing if it isn't one.
+std::optional<Qos> parsed_qos(std::string_view text);
 
 // Merges what another end of the same channels reports into `granted`: values not known yet, and values that differ
 // from `asked`.

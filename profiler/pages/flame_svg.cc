@@ -197,6 +197,8 @@ std::string what_is_shown(const analysis::FlameGraph &graph)
 						   graph.other);
 	if (!graph.missing.empty())
 		text += fmt::format(" Only one run has: {}", fmt::join(graph.missing, ", "));
+	if (!graph.differing.empty())
+		text += fmt::format(" Not compared, because they differ: {}", fmt::join(graph.differing, ", "));
 	return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "profiler/analysis/named_cells.h"
 #include "profiler/explain/against.h"
@@ -183,6 +184,10 @@ analysis::FlameGraph wished_graph(const analysis::RunResult &result, const std::
 	analysis::FlameGraph graph = graph_of(result, wishes);
 	if (!wishes.other.empty())
 		graph = analysis::compared(graph, graph_of(result_for(wishes.other, wishes), wishes), wishes.other);
+	if (graph.cells.empty() && !graph.differing.empty())
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--diff: {} and {} have no cell in common: {}. Compare runs of the same load", run,
+								  wishes.other, fmt::join(graph.differing, ", ")));
 	if (graph.cells.empty() && (!wishes.cell.empty() || wishes.tail || !wishes.other.empty()))
 		throw Failure(
 			ExitCode::Usage,

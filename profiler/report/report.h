@@ -48,9 +48,9 @@ std::string write_html(const std::string &run);
 
 struct FlameWishes {
 	analysis::FlameKind kind = analysis::FlameKind::Path;
-	std::string cell; // as named_cells.h takes it; empty: every cell
+	std::string cell = {}; // as named_cells.h takes it; empty: every cell
 	bool tail = false; // only the slowest messages; of Path
-	std::string other; // a run to compare with; empty: none
+	std::string other = {}; // a run to compare with; empty: none
 };
 
 // Writes folded stacks and an SVG (kFlameFileNames) into the folder, or into the run directory if that is empty, and

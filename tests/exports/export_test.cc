@@ -10,6 +10,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/report/report.h"
+#include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
 
 namespace icepath::exports {
@@ -58,6 +59,28 @@ TEST_F(ExportTest, ALogHasALineForEachUnprobedBlock)
 	const auto lines = lines_of(paths[0]);
 	ASSERT_EQ(lines.size(), 3 + 8u);
 	EXPECT_EQ(lines[3].find("Tag=uds-stream-64-B-pingpong-block,"), 0u) << lines[3];
+}
+
+// Else the second one's file replaced the first one's.
+TEST_F(ExportTest, CellsThatDifferByIdleStatesAloneHaveFilesOfTheirOwn)
+{
+	const std::string run = (folder / "twins").string();
+	model::Head head = small_head();
+	head.cells[1] = head.cells[0];
+	head.cells[1].idle_states = model::IdleStates::Held;
+	{
+		rundir::Writer writer(run, head);
+		for (uint32_t cell = 0; cell < 2; ++cell)
+			writer.add(make_block(head.cells[cell], {.cell = cell}));
+		writer.finish({});
+	}
+	EXPECT_EQ(export_run(run, {ExportFormat::Hgrm}, ""),
+			  (std::vector<std::string>{run + "/uds-stream-pingpong-block-processes-64B-own.hgrm",
+										run + "/uds-stream-pingpong-block-processes-64B-held.hgrm"}));
+	const auto lines = lines_of(export_run(run, {ExportFormat::Hlog}, "").at(0));
+	ASSERT_EQ(lines.size(), 3 + 2u);
+	EXPECT_TRUE(lines[3].starts_with("Tag=uds-stream-pingpong-block-processes-64B-own,")) << lines[3];
+	EXPECT_TRUE(lines[4].starts_with("Tag=uds-stream-pingpong-block-processes-64B-held,")) << lines[4];
 }
 
 TEST_F(ExportTest, ATableHasEveryMessage)

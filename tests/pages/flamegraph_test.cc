@@ -31,7 +31,7 @@ analysis::FlameFrame last(const std::string &name, analysis::LayerKind kind, dou
 
 analysis::FlameCell cell_with(const std::string &name, std::vector<analysis::FlameFrame> children)
 {
-	return {name, "64 B", {.name = name + " 64 B", .children = std::move(children)}};
+	return {{.target = name}, name, "64 B", {.name = name + " 64 B", .children = std::move(children)}};
 }
 
 class FlamegraphTest : public testing::Test {
@@ -120,6 +120,7 @@ TEST(Flamegraph, ChildrenLieWithinTheirParentAndCellsShareAScale)
 		{cell_with("a", {last("x", analysis::LayerKind::Kernel, 300), last("y", analysis::LayerKind::Waking, 100)}),
 		 cell_with("b", {last("x", analysis::LayerKind::Kernel, 600)})},
 		{},
+		{},
 		{}};
 	const std::string svg = flame_svg(graph, "t");
 	EXPECT_NE(
@@ -142,7 +143,7 @@ TEST(Flamegraph, TheTitleOfADeepFrameLacksTheMiddle)
 	analysis::FlameFrame frame = last("f12", analysis::LayerKind::Kernel, 300);
 	for (int i = 11; i > 0; --i)
 		frame = analysis::FlameFrame{"f" + std::to_string(i), {}, 0, 0, 0, {frame}};
-	const std::string svg = flame_svg({{cell_with("a", {frame})}, {}, {}}, "t");
+	const std::string svg = flame_svg({{cell_with("a", {frame})}, {}, {}, {}}, "t");
 	EXPECT_NE(svg.find(">a 64 B → f1 → f2 → f3 → f4 → f5 → f6 → f7 → f8 → f9: "), std::string::npos)
 		<< svg.substr(0, 4000);
 	EXPECT_NE(svg.find(">a 64 B → f1 → f2 → f3 → … → f8 → f9 → f10: "), std::string::npos) << svg.substr(0, 4000);
@@ -155,10 +156,12 @@ TEST(Flamegraph, ADifferenceShowsWhatVanished)
 		{cell_with("a", {last("x", analysis::LayerKind::Kernel, 300), last("y", analysis::LayerKind::Waking, 100)}),
 		 cell_with("new", {last("x", analysis::LayerKind::Kernel, 1)})},
 		{},
+		{},
 		{}};
 	const analysis::FlameGraph before{
 		{cell_with("a", {last("x", analysis::LayerKind::Kernel, 200), last("z", analysis::LayerKind::Queued, 600)}),
 		 cell_with("old", {last("x", analysis::LayerKind::Kernel, 1)})},
+		{},
 		{},
 		{}};
 	const analysis::FlameGraph both = analysis::compared(now, before, "before");
@@ -177,6 +180,23 @@ TEST(Flamegraph, ADifferenceShowsWhatVanished)
 					   "ns in before<"),
 			  std::string::npos);
 	EXPECT_NE(svg.find("Only one run has: new 64 B, old 64 B"), std::string::npos);
+}
+
+// A title has neither rate nor idle states.
+TEST(Flamegraph, CellsOfOneTitleThatDifferAreNotCompared)
+{
+	const auto graph_of = [](double rate_hz) {
+		analysis::FlameCell cell = cell_with("a", {last("x", analysis::LayerKind::Kernel, 300)});
+		cell.key.rate_hz = rate_hz;
+		return analysis::FlameGraph{.cells = {cell}, .other = {}, .missing = {}, .differing = {}};
+	};
+	const analysis::FlameGraph both = analysis::compared(graph_of(100), graph_of(10'000), "before");
+	EXPECT_TRUE(both.cells.empty());
+	EXPECT_TRUE(both.missing.empty());
+	EXPECT_EQ(both.differing, std::vector<std::string>{"a 64 B (rate: 100/s and 10000/s)"});
+	EXPECT_NE(flame_svg(both, "t").find("Not compared, because they differ: a 64 B (rate: 100/s and 10000/s)"),
+			  std::string::npos);
+	EXPECT_EQ(analysis::compared(graph_of(100), graph_of(100), "before").cells.size(), 1u);
 }
 
 TEST(Flamegraph, WithoutStacksIsEmptyAndWhole)

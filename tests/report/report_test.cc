@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/failure.h"
+#include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -54,6 +55,32 @@ TEST(Report, WritesTheFlameGraph)
 	const std::string lines = rundir::file_bytes(run + "/latency.folded");
 	EXPECT_EQ(rundir::file_bytes(elsewhere + "/latency.folded"), lines);
 	EXPECT_EQ(folded_of(run, {}), lines);
+}
+
+// Else a message's time at one rate would be shown as grown or shrunk from that at another.
+TEST(Report, FlameGraphsOfDifferentRatesAreNotCompared)
+{
+	const rundir::TemporaryDirectory temporary;
+	const auto run_at = [&](double rate_hz) {
+		const std::string run = temporary.path(std::to_string(rate_hz));
+		model::Head head = small_head();
+		head.cells = {socket_cell(model::Pattern::OneWay)};
+		head.cells[0].rate_hz = rate_hz;
+		rundir::Writer writer(run, head);
+		for (uint32_t round = 0; round < 8; ++round)
+			writer.add(make_block(head.cells[0], {.round = round, .probed = round % 2 == 1}));
+		writer.finish({});
+		return run;
+	};
+	const std::string slow = run_at(100), fast = run_at(10'000);
+	EXPECT_NE(folded_of(slow, {.other = slow}), "");
+	try {
+		folded_of(slow, {.other = fast});
+		FAIL() << "it compares them";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		EXPECT_NE(std::string(failure.what()).find("rate: 100/s and 10000/s"), std::string::npos) << failure.what();
+	}
 }
 
 TEST(Report, WritesTheFlameGraphIntoTheFileThatIsNamed)
