@@ -26,9 +26,9 @@ using BpfObject = std::unique_ptr<capture_bpf, CloseBpfObject>;
 // Throws Failure(Internal).
 BpfObject open_bpf_object(const std::vector<Candidate> &wanted);
 
-// The kernel gives up verifying a program once a signal is pending (EAGAIN, bpf_check()), such as the SIGSTOP that a user
-// may send to the root helper. That says nothing about the program, so loading begins anew, this many times at most.
-// Each time libbpf tries a program five times.
+// The kernel gives up verifying a program once a signal is pending (EAGAIN, bpf_check()), such as the SIGSTOP that a
+// user may send to the root helper. That says nothing about the program, so loading begins anew, this many times at
+// most. Each time libbpf tries a program five times.
 inline constexpr int kMostLoads = 5;
 
 // Signals prevented the kernel's verdict each time.
@@ -45,8 +45,8 @@ BpfObject load_despite_signals(const std::function<BpfObject()> &open);
 std::string why_not_loaded(capture_bpf *bpf, const Candidate &only);
 
 // The last lines of a verifier's log without its statistics, as one line: the verifier's objection. Empty if there is
-// none. A number that could be a part of a kernel address is "...": to a process with CAP_PERFMON the log shows pointers
-// (allow_ptr_leaks), and its user mustn't learn them.
+// none. A number that could be a part of a kernel address is "...": to a process with CAP_PERFMON the log shows
+// pointers (allow_ptr_leaks), and its user mustn't learn them.
 std::string verdict_of(std::string_view verifier_log);
 
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate); // never null for one of kProbes

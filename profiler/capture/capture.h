@@ -30,8 +30,8 @@ class Capture {
 public:
 	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
-	// doesn't work, or LoadInterrupted (bpf_object.h). `sampled`: it can also sample what workers run on `cpus`, with the stacks of what that user may
-	// trace; throws Failure(MachineCannot) if it can't.
+	// doesn't work, or LoadInterrupted (bpf_object.h). `sampled`: it can also sample what workers run on `cpus`, with
+	// the stacks of what that user may trace; throws Failure(MachineCannot) if it can't.
 	// `owner`: a marked task is watched only as long as that user could trace it: it has and had no more rights than
 	// ordinary processes of that user and group, since it was marked or started by a marked one, and doesn't hide its
 	// memory (ebpf/rights.bpf.h). Of libraries' sockets, only that user's are recorded.

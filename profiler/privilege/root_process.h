@@ -17,8 +17,9 @@ class RootProcess {
 public:
 	// `name`: for ps(1) and messages. `kept`: see keep_only(); nothing: all of icepath's rights, for a process that
 	// limits itself, or that starts workers as root. `serve` runs in the process, with its end of the socket and
-	// icepath's process id, and returns when the socket closes or icepath has ended, or throws, which ends it as well; of icepath's descriptors, only the
-	// standard ones are open there. Throws Failure(MachineCannot), also if the rights can't be limited.
+	// icepath's process id, and returns when the socket closes or icepath has ended, or throws, which ends it as
+	// well; of icepath's descriptors, only the standard ones are open there. Throws Failure(MachineCannot), also if the
+	// rights can't be limited.
 	RootProcess(const char *name, const Identity &user, const std::optional<Rights> &kept,
 				const std::function<void(int socket, pid_t icepath)> &serve);
 	// Instead of continuing as a copy of icepath, executes `program`, which limits itself. Its descriptor

@@ -281,7 +281,8 @@ TEST_F(LoadedHelper, CopiesNoStackOfWhatHasMoreRightsThanItsUser)
 	}
 }
 
-// A parent's filter may refuse the helper's own. A helper that kept all that loading takes would serve requests with it.
+// A parent's filter may refuse the helper's own. A helper that kept all that loading takes would go on to
+// serve requests with it.
 TEST_F(LoadedHelper, EndsIfItCannotGiveUpWhatLoadingTakes)
 {
 	const pid_t child = fork();
