@@ -33,8 +33,9 @@ inline constexpr size_t kMaxBlockDaemons = 16;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
-	// cpus, each online, once, and of a member claimed; records_per_slot, samples; replies with the maps of the slots and of their fill levels, and with `samples`
-	// the memory of capture/named_stacks.h and the map of the user's stacks
+	// cpus, each online, once, and of a member claimed; records_per_slot, samples; replies with the maps of the slots
+	// and of their fill levels, and with `samples` the memory of capture/named_stacks.h and the map of the user's
+	// stacks
 	Load,
 	// fd: pidfd of a process, for its main thread, or of a thread. Replies with a worker number, perhaps one of a
 	// worker that has ended.
@@ -46,7 +47,8 @@ enum class HelperRequestKind : uint32_t {
 	Attach, // probes
 	BeginBlock, // worker numbers; families; looks; sample_period_ns
 	EndBlock,
-	// Before Load; cpus: held against every other icepath until the helper ends. A member holds few claims (cpu_claim.h).
+	// Before Load; cpus: held against every other icepath until the helper ends. A member holds few claims
+	// (cpu_claim.h).
 	Claim,
 };
 
