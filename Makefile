@@ -165,8 +165,8 @@ sanitize: develop-deps
 # What the gates before it built in $(BUILD) says which these are.
 SANITIZE_SECONDS ?= 120
 sanitize-recent: develop-deps all-with-tests
-	$(Q)$(MAKE) configure BUILD=build-memory SANITIZE=memory
-	$(Q)tests/touched.py build-memory -200 $(SANITIZE_SECONDS) $(BUILD)
+	$(Q)$(MAKE) configure BUILD=$(BUILD)-memory SANITIZE=memory
+	$(Q)tests/touched.py $(BUILD)-memory -200 $(SANITIZE_SECONDS) $(BUILD)
 
 race: develop-deps
 	$(call sanitized,thread,tests)

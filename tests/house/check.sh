@@ -117,6 +117,12 @@ bytecode() {
 		sed 's/$/: set sys.dont_write_bytecode before it imports a file of the tree/' || true
 }
 
+# Where BUILD is elsewhere, nothing is written into the source: no recipe names a folder of its own.
+build_folders() {
+	grep -n -P '^\t.*(?<![\w)])build(-[a-z]+)?\b(?!-deps)' Makefile | grep -v 'install-packages' |
+		sed 's/^\([0-9]*\):.*/Makefile:\1: name the folder by $(BUILD)/' || true
+}
+
 # Whatever --help lists is explained, and what is explained exists.
 options() {
 	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
@@ -197,8 +203,8 @@ names_from_outside() {
 }
 
 case $rule in
-spdx | bytecode | names | sizes | columns | includes | packages | exit_codes | options | layout | targets) ;;
-sample | figures | output | names_from_outside) ;;
+spdx | bytecode | build_folders | names | sizes | columns | includes | packages | exit_codes | options | layout) ;;
+targets | sample | figures | output | names_from_outside) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0
