@@ -16,9 +16,10 @@ tsc_khz=$(awk '/^bogomips/ { printf "%.0f", $3 * 500; exit }' /proc/cpuinfo)
 # Multi-threaded TCG: each virtual CPU is a thread. "tsc=reliable": its default clock, the HPET, takes microseconds to
 # read. It is the host's own counter, whose frequency a guest that begins on a busy host may find out wrong by a factor
 # of two. "mitigations=off": what guards a real CPU's speculation only costs an emulated one time. "oops=panic": a
-# kernel that one of its CPUs left in the middle of something would hang until the time is up.
+# kernel that one of its CPUs left in the middle of something would hang until the time is up. "--foreground": timeout
+# would make a group of its own, and qemu outlive this script's.
 boot() {
-	LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu timeout "$seconds" \
+	LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu timeout --foreground "$seconds" \
 		"$root/usr/bin/qemu-system-x86_64" -L "$root/usr/share/seabios" -L "$root/usr/share/qemu" \
 		-accel tcg,thread=multi -cpu max -smp "$cpus" -m 2048 -nographic -nodefaults -no-reboot \
 		-serial stdio -net none \
