@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The process that holds the journal's lock: a keeper, or `icepath doctor --restore`. If it owes the machine a restoring
-// and can't do it, because it is stopped or frozen, whoever waits for the lock ends it and restores from the journal.
+// The process that holds the journal's lock: a keeper, or `icepath doctor --restore`. If it should restore the machine
+// and can't, because it is stopped or frozen, whoever waits for the lock ends it and restores from the journal.
 #include <sys/types.h>
 
 #include <cstdint>

@@ -5,8 +5,9 @@
 // next keeper or `icepath doctor --restore` restores the machine from the journal.
 //
 // It stays user 0, because the kernel lets no other user write to the files of /proc/sys, and because no other user may
-// end it. It leaves its caller (privilege/leave_caller.h), and changes nothing if it can't. CAP_SYS_NICE moves workers that are in user namespaces of middleware; CAP_DAC_OVERRIDE makes and removes the
-// run's control group. Once it has isolated, it can open no file for writing.
+// end it. It leaves its caller (privilege/leave_caller.h), and changes nothing if it can't. CAP_SYS_NICE moves workers
+// that are in user namespaces of middleware; CAP_DAC_OVERRIDE makes and removes the run's control group. Once it has
+// isolated, it can open no file for writing.
 #include <string>
 #include <vector>
 

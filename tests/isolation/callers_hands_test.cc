@@ -190,7 +190,10 @@ TEST_F(CallersHands, FreezeTheirGroupAndKillIcepath)
 TEST_F(CallersHands, LetTheirGroupRunOutOfMemory)
 {
 	ASSERT_TRUE(write_line(kTop + "/cgroup.subtree_control", "+memory"));
-	Icepath icepath([] { write_line(kDelegated + "/cgroup.subtree_control", "+memory"); });
+	Icepath icepath([] { // as the user, who then owns the group's limits
+		if (seteuid(nobody().uid) || !write_line(kDelegated + "/cgroup.subtree_control", "+memory") || seteuid(0))
+			_exit(1);
+	});
 	as_user([] { return write_line(kOwn + "/memory.oom.group", "1") && write_line(kOwn + "/memory.max", "0"); });
 	expect_restored();
 	icepath.end();
@@ -335,7 +338,6 @@ TEST(PartitionOfAWorkerThatDoesNotEnd, GivesItsCpusBack)
 		<< told;
 	EXPECT_EQ(line_of(kind), "member");
 	EXPECT_EQ(line_of(kTop + "/cpuset.cpus.effective"), before);
-	EXPECT_EQ(restore().exit_code, 3) << "it is there still";
 	files.end();
 	waitpid(worker, nullptr, 0);
 	const Said said = restore();

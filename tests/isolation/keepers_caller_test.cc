@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -189,7 +190,9 @@ TEST_F(KeepersCaller, IsNotInTheTerminalsSession)
 	ASSERT_EQ(read(told[0], &keeper, sizeof(keeper)), static_cast<ssize_t>(sizeof(keeper)));
 	EXPECT_NE(knobs_of_this_machine(), before);
 	ASSERT_EQ(write(terminal.get(), "\x1c\x1a", 2), 2); // Ctrl-\ and Ctrl-Z
-	waitpid(icepath, nullptr, 0); // it is in the foreground then
+	poll(nullptr, 0, 100); // both have come by then
+	kill(icepath, SIGKILL);
+	waitpid(icepath, nullptr, 0);
 	EXPECT_EQ(knobs_after(before), before);
 	EXPECT_FALSE(journal_is_left(tree));
 	close(told[0]);

@@ -64,10 +64,10 @@ boots_of() {
 	done
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
 	case $length-$kernel in # before 6.2 icepath makes no partition
-	short-6.1) isolation="isolated-by-partition callers-hands confined $user" ;;
+	short-6.1) isolation="isolated-by-partition callers-hands called-from-own-group confined $user" ;;
 	short-*) isolation="isolated-by-partition isolated-by-icepath callers-hands confined $user" ;;
 	*)
-		isolation='isolated-by-partition isolated-by-icepath noise random-kills changed-machine callers-hands'
+		isolation='isolated-by-partition isolated-by-icepath noise random-kills changed-machine callers-hands-all'
 		isolation="$isolation called-from-own-group confined"
 		;;
 	esac
