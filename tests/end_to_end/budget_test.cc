@@ -38,8 +38,8 @@ protected:
 		return cell["messages"]["probed"] > 0 && count_of("latency_ns") > 0 && count_of("latency_probed_ns") > 0;
 	}
 
-	// A sound program misses data only where others have a CPU for most of the run. Such a time passes, a fault doesn't:
-	// where one run in ten is disturbed so much, four in a row are once in 10,000 times.
+	// A sound program misses data only where others have a CPU for most of the run. Such a time passes, a fault
+	// doesn't: where one run in ten is disturbed so much, four in a row are once in 10,000 times.
 	nlohmann::json measure_until_all_have_data(const std::vector<std::string> &options)
 	{
 		constexpr int kTries = 4;
