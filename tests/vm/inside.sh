@@ -124,7 +124,10 @@ called_from_own_group() {
 		as_user "ulimit -f 1000000; ulimit -t 1000; cd /home/nobody && exec sudo -n $bin/icepath run -t pipe \
 			--patterns pingpong -d 60 --tune net.core.rmem_max=$raised -o run"
 	) >/tmp/called.log 2>&1 &
-	settles_at $raised || { cat /tmp/called.log; return 1; }
+	settles_at $raised && [ -n "$(cat $own/cgroup.procs)" ] || { # or it has ended by itself
+		cat /tmp/called.log
+		return 1
+	}
 	as_user "echo $2 >$own/$1"
 	for process in $([ "$1" = cgroup.kill ] || cat $own/cgroup.procs); do
 		[ "$(cat /proc/"$process"/comm)" != icepath ] || as_user "kill -KILL $process"
