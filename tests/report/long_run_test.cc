@@ -61,7 +61,7 @@ double peak_mib(const std::function<void()> &work)
 TEST_F(LongRun, TakesAsMuchMemoryAsAShorterOne)
 {
 	constexpr uint32_t kShortRun = 60;
-	const std::string one = run_of(kShortRun), eight = run_of(8 * kRounds);
+	const std::string one = run_of(kShortRun), eight = run_of(8 * kShortRun);
 	const double without = peak_mib([] {});
 	const auto taken = [&](const std::string &path, size_t most_values) {
 		return peak_mib([&] { analysed(path, most_values); }) - without;
