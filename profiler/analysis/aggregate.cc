@@ -77,43 +77,12 @@ void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 	messages.inverted += more.inverted;
 }
 
-// First pass: everything that needs no path.
-void add_stamps(const Block &block, CellResult &cell, Samples &samples)
+// What a block without probes says of latencies, rates and calls.
+void add_unprobed(const Block &block, BlockMessages &seen, const stats::SharedValues &all, CellResult &cell,
+				  Samples &samples)
 {
-	++(block.window->is_sampled() ? cell.blocks_sampled
-	   : block.window->probed     ? cell.blocks_probed
-	   : is_counted(block)        ? cell.blocks_counted
-								  : cell.blocks_unprobed);
-	cell.blocks_log_full += block.end == model::BlockEnd::LogFull;
-	if (block.end == model::BlockEnd::Failed) {
-		++cell.blocks_failed;
-		cell.failure = block.failure;
-	}
-	if (cell.search && !cell.search->uses(block)) {
-		add_what_may_never_be(look_at_messages(block, cell.cell).counts, cell.messages);
-		return;
-	}
-
-	BlockMessages seen = look_at_messages(block, cell.cell);
-	cell.messages.add(seen.counts);
-	if (!block.window->probed && block.end != model::BlockEnd::Failed)
-		cell.counters.add(block, messages_sent(block), model::senders_of(cell.cell));
-	if (!block.window->probed && is_counted(block))
-		return;
 	BlockLatencies &times = seen.latencies;
-	const auto all = std::make_shared<const std::vector<uint64_t>>(times.all());
 	const uint32_t opening = block.opening;
-	if (block.window->is_sampled()) {
-		samples.latency_sampled.add(all, *all, opening);
-		return;
-	}
-	if (const auto p50_ns = samples.observed.add(block, *all))
-		samples.openings.add_p50(block, *p50_ns);
-	samples.whole.add(block, all, times.by_flow);
-	if (block.window->probed) {
-		samples.latency_probed.add(all, *all, opening);
-		return;
-	}
 	if (const auto rate = seen.sent.per_s())
 		samples.sent_per_s.push_back(*rate);
 	if (const auto rate = seen.received.per_s())
@@ -138,6 +107,46 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	samples.send_call.add(std::move(times.send_call), opening);
 	if (block.end != model::BlockEnd::Failed)
 		add_usage(block, cell.cell, samples);
+}
+
+// First pass: everything that needs no path.
+void add_stamps(const Block &block, CellResult &cell, Samples &samples)
+{
+	++(block.window->is_sampled() ? cell.blocks_sampled
+	   : block.window->probed     ? cell.blocks_probed
+	   : is_counted(block)        ? cell.blocks_counted
+								  : cell.blocks_unprobed);
+	cell.blocks_log_full += block.end == model::BlockEnd::LogFull;
+	if (block.end == model::BlockEnd::Failed) {
+		++cell.blocks_failed;
+		cell.failure = block.failure;
+	}
+	if (cell.search && !cell.search->uses(block)) {
+		add_what_may_never_be(look_at_messages(block, cell.cell).counts, cell.messages);
+		return;
+	}
+
+	BlockMessages seen = look_at_messages(block, cell.cell);
+	cell.messages.add(seen.counts);
+	if (!block.window->probed && block.end != model::BlockEnd::Failed)
+		cell.counters.add(block, cell.cell.graph, messages_sent(block));
+	if (!block.window->probed && is_counted(block))
+		return;
+	BlockLatencies &times = seen.latencies;
+	const auto all = std::make_shared<const std::vector<uint64_t>>(times.all());
+	const uint32_t opening = block.opening;
+	if (block.window->is_sampled()) {
+		samples.latency_sampled.add(all, *all, opening);
+		return;
+	}
+	if (const auto p50_ns = samples.observed.add(block, *all))
+		samples.openings.add_p50(block, *p50_ns);
+	samples.whole.add(block, all, times.by_flow);
+	if (block.window->probed) {
+		samples.latency_probed.add(all, *all, opening);
+		return;
+	}
+	add_unprobed(block, seen, all, cell, samples);
 }
 
 // Sets the ranges of typical latencies and of the tail.

@@ -48,13 +48,13 @@ std::optional<double> instructions_per_cycle(std::initializer_list<const SideCou
 	return all_cycles > 0 ? std::optional(all_instructions / all_cycles) : std::nullopt;
 }
 
-void CounterTotals::add_to(SideCounters &end, std::span<const model::BlockSide> sides, uint64_t messages)
+void CounterTotals::add_to(SideCounters &end, const std::vector<const model::BlockSide *> &sides, uint64_t messages)
 {
 	for (size_t i = 0; i < std::size(kCounterFields); ++i) {
 		CounterTotal &total = end.totals[i], block;
 		bool whole = true; // otherwise a part of the sides would be taken for all
-		for (const model::BlockSide &side : sides) {
-			const model::Count &count = side.counters.*kCounterFields[i].count;
+		for (const model::BlockSide *side : sides) {
+			const model::Count &count = side->counters.*kCounterFields[i].count;
 			const auto value = model::scaled(count, kCounterFields[i]);
 			if (count.error != model::kNotAsked) {
 				asked = true;
@@ -72,17 +72,19 @@ void CounterTotals::add_to(SideCounters &end, std::span<const model::BlockSide> 
 		total.enabled_ns += block.enabled_ns;
 		total.running_ns += block.running_ns;
 	}
-	for (const model::BlockSide &side : sides)
-		end.user_only = end.user_only || side.counters.user_only != 0;
+	for (const model::BlockSide *side : sides)
+		end.user_only = end.user_only || side->counters.user_only != 0;
 }
 
-void CounterTotals::add(const model::Block &block, uint64_t messages, size_t senders)
+void CounterTotals::add(const model::Block &block, const model::Graph &graph, uint64_t messages)
 {
 	if (messages == 0)
 		return;
-	const std::span all(block.sides);
-	add_to(ends[0], all.first(senders), messages);
-	add_to(ends[1], all.subspan(senders), messages);
+	std::array<std::vector<const model::BlockSide *>, 2> of_ends;
+	for (size_t side = 0; side < block.sides.size(); ++side)
+		of_ends[model::begins(graph, side) ? 0 : 1].push_back(&block.sides[side]);
+	for (size_t end = 0; end < ends.size(); ++end)
+		add_to(ends[end], of_ends[end], messages);
 }
 
 } // namespace icepath::analysis

@@ -4,10 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "profiler/model/block.h"
 #include "profiler/model/counters.h"
+#include "profiler/model/graph.h"
 
 namespace icepath::analysis {
 
@@ -37,11 +38,11 @@ struct CounterTotals {
 	std::array<SideCounters, 2> ends; // the sides that begin, and those that receive
 	bool asked = false; // whether any block was asked to count
 
-	// `messages`: sent in all flows; `senders`: number of sides that begin.
-	void add(const model::Block &block, uint64_t messages, size_t senders = 1);
+	// `messages`: sent in all flows.
+	void add(const model::Block &block, const model::Graph &graph, uint64_t messages);
 
 private:
-	void add_to(SideCounters &end, std::span<const model::BlockSide> sides, uint64_t messages);
+	void add_to(SideCounters &end, const std::vector<const model::BlockSide *> &sides, uint64_t messages);
 };
 
 } // namespace icepath::analysis

@@ -25,12 +25,18 @@ std::string call_name(uint32_t architecture, uint32_t number)
 	return name ? std::string(name.get()) : fmt::format("system call {}", number);
 }
 
+// Joined windows begin with records of earlier ones, which name threads: their numbers lie before the slot's first.
+bool lacks_records(const model::SlotCapture &slot)
+{
+	const uint32_t begun = slot.position - slot.first;
+	const auto there = std::ranges::count_if(
+		slot.records, [&](const icepath_record &record) { return record.seq - slot.first < begun; });
+	return static_cast<uint64_t>(there) < begun;
+}
+
 bool lost_records(const model::Block &block)
 {
-	return !block.window->skipped.empty() ||
-		   std::ranges::any_of(block.window->slots, [](const model::SlotCapture &slot) {
-			   return slot.position - slot.first > slot.records.size();
-		   });
+	return !block.window->skipped.empty() || std::ranges::any_of(block.window->slots, lacks_records);
 }
 
 bool are_others_beside(const model::Block &block)

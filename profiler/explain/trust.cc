@@ -141,16 +141,12 @@ Doubt steadiness(const analysis::RunResult &result)
 	return doubt;
 }
 
-// How well the layers are known, and what knowing them cost.
-Doubt knowledge(const analysis::RunResult &result)
+// What probes change of the p50s; empty if that isn't known of any cell.
+std::string cost_of_probes(const analysis::RunResult &result)
 {
-	Doubt doubt{"ok", {}, ""};
-	uint64_t probed = 0, complete = 0;
 	size_t effects = 0, told = 0;
-	double largest = 0;
+	double largest = 0; // as a share of the p50
 	for (const analysis::CellResult &cell : result.cells) {
-		probed += cell.probed;
-		complete += cell.complete();
 		const auto &effect = cell.observer_effect.p50;
 		const auto p50 = cell.latency.percentiles[0];
 		if (!effect || !effect->interval || !p50 || *p50 == 0)
@@ -161,6 +157,21 @@ Doubt knowledge(const analysis::RunResult &result)
 		++told;
 		if (const double share = effect->mean / static_cast<double>(*p50); std::abs(share) > std::abs(largest))
 			largest = share;
+	}
+	if (told > 0)
+		return fmt::format("probes change the p50 of {} of {}, by up to {:+.0f} %", told, cells_text(effects),
+						   largest * 100);
+	return effects > 0 ? fmt::format("probes have no measurable effect on {}", cells_text(effects)) : "";
+}
+
+// How well the layers are known, and what knowing them cost.
+Doubt knowledge(const analysis::RunResult &result)
+{
+	Doubt doubt{"ok", {}, ""};
+	uint64_t probed = 0, complete = 0;
+	for (const analysis::CellResult &cell : result.cells) {
+		probed += cell.probed;
+		complete += cell.complete();
 	}
 	if (probed == 0)
 		return {"none", {"no message was followed: there are no layers"}, kDoctor};
@@ -200,11 +211,8 @@ Doubt knowledge(const analysis::RunResult &result)
 		doubt.facts.push_back(fmt::format("{} of {} probes don't work here", missing, probes));
 		doubt.remedy = kDoctor;
 	}
-	if (told > 0)
-		doubt.facts.push_back(fmt::format("probes change the p50 of {} of {}, by up to {:+.0f} %", told,
-										  cells_text(effects), largest * 100));
-	else if (effects > 0)
-		doubt.facts.push_back(fmt::format("probes have no measurable effect on {}", cells_text(effects)));
+	if (const std::string cost = cost_of_probes(result); !cost.empty())
+		doubt.facts.push_back(cost);
 	return doubt;
 }
 

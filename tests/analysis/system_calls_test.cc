@@ -133,6 +133,24 @@ TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
 	EXPECT_TRUE(calls.by_thread().empty());
 }
 
+// Records of earlier windows, which joined ones begin with, don't make up for one that is lost.
+TEST(SystemCalls, AreNotCountedWhereOnlyKeptRecordsMakeUpTheNumber)
+{
+	const auto with_records = [](const std::vector<uint32_t> &numbers) {
+		model::Block joined = block();
+		model::SlotCapture &slot = own_window(joined).slots[0];
+		slot.first = 10;
+		slot.position = 12;
+		for (const uint32_t number : numbers)
+			slot.records.emplace_back().seq = number;
+		SystemCalls calls(head());
+		calls.add(joined, cell(), seen());
+		return calls.by_thread().size();
+	};
+	EXPECT_GT(with_records({3, 10, 11}), 0u);
+	EXPECT_EQ(with_records({3, 10}), 0u) << "11 is lost";
+}
+
 TEST(SystemCalls, HaveNumbersWhereTheyHaveNoNames)
 {
 	path::Observations nameless = seen();

@@ -53,20 +53,30 @@ TEST(CounterTotals, ReceiversAddUpWhereAllOfThemCounted)
 	analysis::CounterTotals totals;
 	model::Block block = block_with(counted(1000, 1500), counted(4000, 1000));
 	block.sides.push_back(block.sides[1]);
-	totals.add(block, 10);
+	totals.add(block, model::star(1, {0, 1, 1}, model::Between::Processes, false), 10);
 	block.sides[2].counters = refused(EACCES);
-	totals.add(block, 10);
+	totals.add(block, model::star(1, {0, 1, 1}, model::Between::Processes, false), 10);
 	EXPECT_EQ(totals.ends[0].of(&Counters::cycles).messages, 20u);
 	EXPECT_EQ(totals.ends[1].of(&Counters::cycles).counted, 8000);
 	EXPECT_EQ(totals.ends[1].of(&Counters::cycles).messages, 10u) << "one of two would be taken for both";
 }
 
+TEST(CounterTotals, SidesThatBeginNeedNotComeFirst)
+{
+	model::Graph graph = model::Cell().graph;
+	graph.channels[0].begins = 1;
+	analysis::CounterTotals totals;
+	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), graph, 10);
+	EXPECT_EQ(totals.ends[0].of(&Counters::cycles).counted, 4000);
+	EXPECT_EQ(totals.ends[1].of(&Counters::cycles).counted, 1000);
+}
+
 TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
 {
 	analysis::CounterTotals totals;
-	totals.add(block_with(refused(model::kNotAsked), refused(model::kNotAsked)), 100);
-	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), 10);
-	totals.add(block_with(counted(1000, 2500), refused(EACCES)), 30);
+	totals.add(block_with(refused(model::kNotAsked), refused(model::kNotAsked)), model::Cell().graph, 100);
+	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), model::Cell().graph, 10);
+	totals.add(block_with(counted(1000, 2500), refused(EACCES)), model::Cell().graph, 30);
 	const analysis::SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
 	EXPECT_TRUE(totals.asked);
 	EXPECT_EQ(sender.of(&Counters::cycles).counted, 2000);
@@ -84,8 +94,8 @@ TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
 TEST(CounterTotals, TellWhatWasMultiplexed)
 {
 	analysis::CounterTotals totals;
-	totals.add(block_with(counted(10, 10), {}), 10);
-	totals.add(block_with(counted(10, 10), {}), 10);
+	totals.add(block_with(counted(10, 10), {}), model::Cell().graph, 10);
+	totals.add(block_with(counted(10, 10), {}), model::Cell().graph, 10);
 	const analysis::CounterTotal &misses = totals.ends[0].of(&Counters::cache_misses);
 	EXPECT_EQ(misses.counted, 240);
 	EXPECT_EQ(misses.running_share(), 0.5);
@@ -96,7 +106,7 @@ TEST(CounterTotals, TellWhatWasMultiplexed)
 TEST(CounterTotals, WhatIsAbsentHasNoNumberButAReason)
 {
 	analysis::CounterTotals totals;
-	totals.add(block_with(counted(10, 10), refused(EACCES)), 10);
+	totals.add(block_with(counted(10, 10), refused(EACCES)), model::Cell().graph, 10);
 	const analysis::SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
 	EXPECT_FALSE(sender.of(&Counters::branches).per_message());
 	EXPECT_EQ(sender.of(&Counters::branches).absence, ENOENT);
@@ -107,7 +117,7 @@ TEST(CounterTotals, WhatIsAbsentHasNoNumberButAReason)
 	EXPECT_TRUE(sender.has_hardware());
 	EXPECT_FALSE(receiver.has_hardware()) << "migrations are none";
 	analysis::CounterTotals unasked;
-	unasked.add(block_of(1), 10);
+	unasked.add(block_of(1), model::Cell().graph, 10);
 	EXPECT_FALSE(unasked.asked);
 }
 

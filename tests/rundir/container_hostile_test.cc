@@ -8,6 +8,7 @@
 #include <functional>
 #include <random>
 
+#include "ebpf/records.h"
 #include "profiler/model/printable.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
@@ -379,6 +380,11 @@ TEST(TypeTable, NamesTheFieldThatMoved)
 	} catch (const std::runtime_error &error) {
 		EXPECT_STREQ(error.what(), "its SendStamp has no send_ns where this icepath reads it");
 	}
+	table = type_table();
+	for (auto &field : table["types"]["icepath_record"]["fields"])
+		if (field["name"] == "call.operation")
+			field["offset"] = 58u;
+	EXPECT_THROW(check_type_table(table), std::runtime_error);
 	// Fields that were once reserved and zero may be missing, others may not.
 	table = type_table();
 	auto &fields = table["types"]["icepath_record"]["fields"];
@@ -392,6 +398,26 @@ TEST(TypeTable, NamesTheFieldThatMoved)
 	table = type_table();
 	table["byte_order"] = "middle";
 	EXPECT_THROW(check_type_table(table), std::runtime_error);
+}
+
+// A field without a row here could move, and readers would take another one's bytes for it.
+TEST(TypeTable, HasEveryFieldThatIsNotReserved)
+{
+	std::map<std::string, size_t> bytes;
+	for (const auto &field : type_table()["types"]["icepath_record"]["fields"]) {
+		const std::string name = field["name"];
+		bytes[name.substr(0, name.find('.') == name.npos ? 0 : name.find('.'))] += field["bytes"].get<size_t>();
+	}
+	constexpr size_t kUnion = sizeof(icepath_record::words);
+	const icepath_record record{};
+	EXPECT_EQ(bytes[""], sizeof record - kUnion);
+	EXPECT_EQ(bytes["off"], kUnion);
+	EXPECT_EQ(bytes["run"], kUnion - sizeof record.run.reserved);
+	EXPECT_EQ(bytes["interrupt"], kUnion - sizeof record.interrupt.reserved);
+	EXPECT_EQ(bytes["socket"], kUnion - sizeof record.socket.reserved - sizeof record.socket.reserved_too);
+	EXPECT_EQ(bytes["call"], kUnion - sizeof record.call.reserved - sizeof record.call.reserved_too);
+	EXPECT_EQ(bytes["thread"], kUnion - sizeof record.thread.reserved);
+	EXPECT_EQ(bytes["sample"], kUnion - sizeof record.sample.reserved);
 }
 
 } // namespace
