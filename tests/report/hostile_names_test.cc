@@ -66,7 +66,7 @@ TEST(NamesInATable, AreNoFormulas)
 							 "\"=1", ",;\"@1", "\uff1d1"}) {
 		const rundir::TemporaryDirectory temporary;
 		write_hostile_run(temporary.path("run"), name);
-		expect_no_formula(export_run(temporary.path("run"), {ExportFormat::Csv}, "").at(0));
+		expect_no_formula(exports::export_run(temporary.path("run"), {exports::ExportFormat::Csv}, "").at(0));
 	}
 }
 
