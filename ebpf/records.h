@@ -12,8 +12,8 @@
  * A record is written once, when what it describes has ended (`end_ns`), and has the begin as well: this halves the
  * number of records. Times are bpf_ktime_get_ns(), which is CLOCK_MONOTONIC. 0 in a time field means "did not happen".
  *
- * Append only: a new record type or field goes to the end of its list. Wire it in three places: here, in the part of
- * capture.bpf.c that writes it, and in profiler/decode/log.cc.
+ * Append only: a new record type or field goes to the end of its list. Wire it in four places: here, in the part of
+ * capture.bpf.c that writes it, in profiler/decode/log.cc, and in profiler/rundir/type_table.cc.
  */
 #include "contexts.h"
 

@@ -60,7 +60,7 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 	auto next = queued.begin();
 	for (const SocketEvent &announced : ready) {
 		for (; next != queued.end() && next->event.at_ns <= announced.at_ns; ++next) {
-			// A datagram that is taken by now had been announced: that record is lost.
+			// A datagram that was already taken had been announced, so its announcement's record was lost.
 			while (!waiting.empty() && taken_by(*waiting.front()->message) <= next->event.at_ns) {
 				waiting.pop_front();
 				is_untold = true;

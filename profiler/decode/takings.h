@@ -9,8 +9,8 @@
 //
 // A softirq announces the datagram that its CPU queued last. If an earlier softirq had handled that one, a process that
 // isn't watched sent the announced datagram: it has no giver. Between two instants at which the socket was empty, such
-// datagrams are told from those of the run by their sizes and their order, if that leaves one possibility, or else none
-// is matched. This assumes that each datagram is taken whole, and once, by one call.
+// datagrams are distinguished from those of the run by their sizes and their order, if that leaves one possibility, or
+// else none is matched. This assumes that each datagram is taken whole, and once, by one call.
 //
 // If two threads give to one object at the same time, either may be first. Takings from the object are then untold
 // until all of it has been taken. What was announced before the other call began came first.

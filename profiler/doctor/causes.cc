@@ -65,7 +65,7 @@ std::string found_text(const Check &check)
 
 std::vector<Cause> causes(const std::vector<Check> &checks)
 {
-	std::array<std::optional<Cause>, kCauses.size() + 1> found; // the last: of none of the known causes
+	std::array<std::optional<Cause>, kCauses.size() + 1> found; // the last: unknown cause
 	for (const Check &check : checks) {
 		if (check.verdict == Verdict::Ok || follows(check, checks))
 			continue;

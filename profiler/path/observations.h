@@ -208,7 +208,7 @@ struct Transfer {
 };
 
 struct Delivery {
-	uint64_t message = 0;
+	uint64_t message = 0; // flow << 48 | seq: see model::place_of()
 	uint32_t sender = 0, receiver = 0; // tids
 	Mark send, recv;
 	bool chained = false; // its transfers form one chain, in order, in which a thread may recur

@@ -16,9 +16,17 @@
 namespace icepath::run {
 namespace {
 
+constexpr uint64_t most_responses()
+{
+	for (const model::Factor &factor : model::kFactors)
+		if (factor.level == &model::Levels::responses)
+			return factor.most;
+	return UINT64_MAX;
+}
+
 // Per block: 26 MB of stamps for each channel, with room for the warm-up and kUsefulMessages at the most responses.
 constexpr uint32_t kMostResponses = 100'000;
-static_assert(kMostResponses >= (kWarmUp + kUsefulMessages) * model::kFactors[2].most);
+static_assert(kMostResponses >= (kWarmUp + kUsefulMessages) * most_responses());
 
 static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 

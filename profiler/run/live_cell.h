@@ -106,7 +106,7 @@ private:
 	void mark_sockets(const Endpoints &endpoints, privilege::Helper &helper);
 	std::optional<uint64_t> daemon_cpu_ns() const;
 	void collect(model::Block &block, const Replies &replies) const;
-	size_t last_awaited() const; // the last side that hasn't replied; the number of sides: all have
+	size_t last_awaited() const; // the last side that hasn't replied; sides.size() if all replied
 
 	model::Cell cell_;
 	uint32_t number_;

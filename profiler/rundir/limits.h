@@ -40,7 +40,7 @@ inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can 
 inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(model::SendStamp);
 inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
 
-// A window's records are resolved once for each of its blocks.
+// A window's records times its blocks: each of these is resolved with what all of the records show.
 inline constexpr uint64_t kMaxResolvedRecords = 16 * kMaxRecords;
 
 // Records that name threads, kept from earlier windows of the same capture.

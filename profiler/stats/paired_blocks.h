@@ -3,7 +3,7 @@
 // Compares two conditions measured in turns (ABBA). Neighbouring blocks share the state of the machine, so a pair
 // differs by the condition and by the drift from one block to the next. That drift adds to the condition's effect in
 // pairs that have the condition last, and subtracts in the others. The mean of the two kinds' means cancels linear
-// drift, however many pairs of a kind are missing. Used for what probes add, and to compare two builds.
+// drift, however many pairs of a kind are missing. Used for what probes add, and by tests/bench.
 #include <cstdint>
 #include <optional>
 #include <utility>

@@ -74,8 +74,8 @@ const MappedFile *map_around(const std::vector<MappedFile> &maps, uint64_t addre
 namespace {
 
 // Whether it is the file that is mapped, and not another one that has its name by now. On file systems as btrfs and
-// overlayfs stat() tells another device than the kernel's list of what is mapped; so it is mapped once more, and what
-// that list tells of both is compared.
+// overlayfs stat() tells another device than the kernel's list of what is mapped; so it is mapped once more: this
+// compares both entries of that list.
 bool is_the_mapped_one(int fd, const MappedFile &map)
 {
 	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -24,7 +24,7 @@ struct Unwinding { // in progress
 
 namespace {
 
-// `maps`: of the process. A file that has another one's name by now is none. The library would map it: then a file that
+// `maps`: of the process. Skips a file replaced since it was mapped. The library would map it: then a file that
 // is truncated meanwhile would end this process by SIGBUS.
 int find_elf(Dwfl_Module *module, void **maps, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
 {
