@@ -129,6 +129,24 @@ bool is_told_as_a_limit(const Outcome &outcome)
 		   outcome.err.find("bad_alloc") == std::string::npos;
 }
 
+Outcome run_within(int kib, const std::vector<std::string> &arguments, const fs::path &folder)
+{
+	std::vector<std::string> command = {"/bin/sh", "-c", "ulimit -v " + std::to_string(kib) + "; exec \"$@\"", "sh",
+										icepath_program()};
+	command.insert(command.end(), arguments.begin(), arguments.end());
+	return run(command, folder);
+}
+
+// The least address space in which the system's loader can load icepath; with less, the loader says so.
+int least_kib(const fs::path &folder)
+{
+	constexpr int kStep = 1'000, kLoaderFailed = 127;
+	int kib = 10'000;
+	while (run_within(kib, {"--version"}, folder).exit_code == kLoaderFailed)
+		kib += kStep;
+	return kib;
+}
+
 // Of an address space that is too small, wherever that shows: never as a defect of icepath.
 TEST(Memory, ThatRunsOutIsTold)
 {
@@ -137,12 +155,11 @@ TEST(Memory, ThatRunsOutIsTold)
 	const Folder folder;
 	const Traces before = traces_before();
 	bool any_failed = false;
-	for (int kib = 15'000; kib < 100'000; kib += 12'000) {
+	for (int kib = least_kib(folder.path()); kib < 100'000; kib += 12'000) {
 		fs::remove_all(folder.path() / "out");
 		const Outcome outcome =
-			run({"/bin/sh", "-c", "ulimit -v " + std::to_string(kib) + "; exec \"$@\"", "sh", icepath_program(), "run",
-				 "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
-				folder.path());
+			run_within(kib, {"run", "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
+					   folder.path());
 		EXPECT_TRUE(is_told_as_a_limit(outcome)) << kib << " KiB: " << outcome.exit_code << outcome.err;
 		any_failed = any_failed || outcome.exit_code != 0;
 	}
