@@ -58,7 +58,7 @@ protected:
 							   const std::function<void(const std::filesystem::path &)> &look_at_runs = {})
 	{
 		const Folder folder;
-		std::vector<std::string> all = {"-s", "64", "-d", "6"};
+		std::vector<std::string> all = {"-s", "64", "-d", "9"};
 		all.insert(all.end(), options.begin(), options.end());
 		const Json cells = cells_with_enough(kAllByTwoThreads, all, folder.path());
 		ASSERT_FALSE(cells.empty());

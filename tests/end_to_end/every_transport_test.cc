@@ -26,7 +26,7 @@ protected:
 		json = new nlohmann::json;
 		(*json)["cells"] = cells_with_enough(
 			kAllByTwoThreads,
-			{"-w", "block,poll,spin", "--patterns", "pingpong", "-s", std::to_string(kBytes), "-d", "15"},
+			{"-w", "block,poll,spin", "--patterns", "pingpong", "-s", std::to_string(kBytes), "-d", "20"},
 			folder->path(), has_enough);
 		if ((*json)["cells"].empty())
 			return;
