@@ -81,15 +81,9 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 /*
  * Finds whose packets a softirq handles: netif_receive_skb counts all of them, and tcp_probe (first in
  * tcp_rcv_established()) names the socket of those on an established connection. A packet for a socket that its owner
- * has locked waits for the owner (tcp_add_backlog()), so it is counted and not named.
+ * has locked waits for the owner (tcp_add_backlog()), so it is counted and not named. Datagrams name their socket where
+ * they are announced (log_arrival()).
  */
-static __always_inline struct icepath_cpu_state *receiving(void)
-{
-	__u32 cpu;
-	struct icepath_cpu_state *state = capturing ? this_cpu(&cpu) : NULL;
-	return state && state->in_softirq && !state->in_hardirq ? state : NULL;
-}
-
 SEC("?tp_btf/netif_receive_skb")
 int BPF_PROG(on_netif_receive_skb, struct sk_buff *skb)
 {
@@ -106,14 +100,7 @@ int BPF_PROG(on_tcp_probe, struct sock *sk)
 	__u64 key = state ? key_of(sk) : 0;
 	if (!key)
 		return 0;
-	__u64 *seen = state->packet_sockets;
-	if (!seen[0] || seen[0] == key)
-		seen[0] = key;
-	else if (!seen[1] || seen[1] == key)
-		seen[1] = key;
-	else
-		return 0; /* of a third socket: counts as foreign */
-	state->run_packets++;
+	count_own_packet(state, key);
 	return 0;
 }
 

@@ -29,12 +29,36 @@ static __always_inline __u32 arrived_end(struct sock *sk, __u32 sequence)
 					 sequence);
 }
 
+/* The CPU's state while it handles packets in a softirq, or NULL. */
+static __always_inline struct icepath_cpu_state *receiving(void)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = capturing ? this_cpu(&cpu) : NULL;
+	return state && state->in_softirq && !state->in_hardirq ? state : NULL;
+}
+
+/* Counts a packet of the run's socket with this key. */
+static __always_inline void count_own_packet(struct icepath_cpu_state *state, __u64 key)
+{
+	__u64 *seen = state->packet_sockets;
+	if (!seen[0] || seen[0] == key)
+		seen[0] = key;
+	else if (!seen[1] || seen[1] == key)
+		seen[1] = key;
+	else
+		return; /* of a third socket: counts as foreign */
+	state->run_packets++;
+}
+
 /* TCP's receive path advances rcv_nxt first (tcp_rcv_nxt_update()): every byte before it is in the queue. */
 static __always_inline void log_arrival(enum icepath_tier tier, __u64 key, struct sock *sk)
 {
 	if (!key)
 		return;
 	bool is_tcp = BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP;
+	struct icepath_cpu_state *state = is_tcp ? NULL : receiving(); /* tcp_probe counts TCP's */
+	if (state)
+		count_own_packet(state, key);
 	log_socket(ICEPATH_RECORD_DATA_READY, tier, key, 0, is_tcp,
 			   is_tcp ? arrived_end(sk, BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt)) : 0);
 }

@@ -16,6 +16,8 @@ LayerKind kind_of(model::Layer layer, model::Part part, bool of_library)
 		return LayerKind::Disturbed;
 	if (part == Part::Backpressure || part == Part::Backlog || part == Part::Held)
 		return LayerKind::Queued;
+	if (layer == model::Layer::Interrupt && part == Part::Softirq)
+		return LayerKind::Kernel;
 	const LayerKind kind = style_of(layer).kind;
 	return kind == LayerKind::YourCode && of_library ? LayerKind::Library : kind;
 }

@@ -5,6 +5,7 @@
 
 #include "profiler/decode/event_search.h"
 #include "profiler/decode/locks.h"
+#include "profiler/decode/own_interrupts.h"
 #include "profiler/decode/relays.h"
 #include "profiler/decode/socket_events.h"
 #include "profiler/model/cell_title.h"
@@ -399,6 +400,7 @@ Observations observations_of(const model::Block &block, const model::Cell &cell,
 			{cell.mechanisms.has(Mechanism::SharedMemory), cell.wait == model::Wait::Callback, cell.payload_bytes},
 			seen);
 	tell_announcers(events, seen);
+	tell_own_work(block, events, seen);
 	return seen;
 }
 

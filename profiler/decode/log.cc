@@ -121,6 +121,23 @@ std::array<uint64_t, 2> only_sockets(const icepath_record &record)
 	return {of.sockets[0], of.sockets[1]};
 }
 
+Interrupt interrupt_of(const icepath_record &record, uint32_t index)
+{
+	Interrupt one{record.interrupt.begin_ns,
+				  record.end_ns,
+				  record.interrupt.kind,
+				  record.interrupt.vector,
+				  index,
+				  only_sockets(record),
+				  record.tid,
+				  (record.flags & ICEPATH_FLAG_GOES_ON) != 0};
+	if ((record.flags & ICEPATH_FLAG_PACKETS) && record.interrupt.packets > 0) {
+		one.has_packets = true;
+		one.named = {record.interrupt.sockets[0], record.interrupt.sockets[1]};
+	}
+	return one;
+}
+
 Call call_of(const icepath_record &record, uint32_t index)
 {
 	Call call{record.call.begin_ns, record.end_ns,    kind_of(record), {Evidence::Source::Record, index},
@@ -192,9 +209,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		break;
 	}
 	case ICEPATH_RECORD_INTERRUPT:
-		seen.cpus[record.cpu].interrupts.push_back({record.interrupt.begin_ns, record.end_ns, record.interrupt.kind,
-													record.interrupt.vector, index, only_sockets(record), record.tid,
-													(record.flags & ICEPATH_FLAG_GOES_ON) != 0});
+		seen.cpus[record.cpu].interrupts.push_back(interrupt_of(record, index));
 		break;
 	case ICEPATH_RECORD_DATA_READY:
 	case ICEPATH_RECORD_DEVICE_QUEUE:

@@ -42,7 +42,8 @@ enum class Part : uint8_t {
 	Timer, // blocked: woken by a timer
 	Fault, // blocked: within a page fault
 	Spurious, // wakeup, runqueue, receiver.kernel: a wakeup that delivered no message
-	// sender.kernel, relay.kernel, receiver.kernel: packets of the message's own connection, handled during its call
+	// sender.kernel, relay.kernel, receiver.kernel: packets of the cell's own sockets, handled during the call.
+	// interrupt: the same outside of calls
 	Softirq,
 	Storage, // blocked: I/O of a storage device
 	Reclaim, // blocked: memory had to be freed first

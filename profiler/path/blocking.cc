@@ -10,18 +10,11 @@ namespace icepath::path {
 namespace {
 
 // Softirq numbers (include/linux/interrupt.h).
-constexpr uint8_t kTimer = 1, kNetTx = 2, kNetRx = 3, kBlock = 4, kHrtimer = 8;
+constexpr uint8_t kNetTx = 2, kNetRx = 3, kBlock = 4;
 
 bool by_kernel_thread(const OffCpu &off)
 {
 	return off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_vector == ICEPATH_WAKER_KERNEL_THREAD;
-}
-
-bool by_timer(const OffCpu &off)
-{
-	if (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ)
-		return off.waker_vector == kTimer || off.waker_vector == kHrtimer;
-	return off.waker_context == ICEPATH_CONTEXT_HARDIRQ && off.waker_vector == ICEPATH_INTERRUPT_TIMER;
 }
 
 // I/O is completed by the device's interrupt, the softirq after it, or a kernel thread (a file system's, a loop

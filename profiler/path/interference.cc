@@ -17,9 +17,7 @@ std::vector<Interference> interferences(const Observations &seen, const Thread &
 		if (!stretch.off) {
 			if (const auto cpu = seen.cpus.find(stretch.cpu); cpu != seen.cpus.end())
 				for (const Carved &one : outermost_interrupts(cpu->second, stretch.begin_ns, stretch.end_ns))
-					found.push_back({{Culprit::Kind::Interrupt, one.whole->vector, one.whole->kind},
-									 one.begin_ns,
-									 one.end_ns - one.begin_ns});
+					found.push_back({culprit_of(*one.whole), one.begin_ns, one.end_ns - one.begin_ns});
 			continue;
 		}
 		if (flaw(*stretch.off) != Reason::None)

@@ -102,7 +102,12 @@ struct Interrupt {
 	std::array<uint64_t, 2> sockets{};
 	uint32_t tid = 0; // current during it
 	bool goes_on = false; // it lost its CPU; what it did afterwards is another Interrupt
+	Culprit::Work work = Culprit::Work::NotTold;
+	bool has_packets = false; // a softirq that handled some
+	std::array<uint64_t, 2> named{}; // keys of sockets of some of them; `sockets`, if of all
 };
+
+inline Culprit culprit_of(const Interrupt &one) { return {Culprit::Kind::Interrupt, one.vector, one.kind, one.work}; }
 
 struct Cpu {
 	uint64_t known_since_ns = 0; // before that, the running task isn't known
@@ -219,6 +224,9 @@ struct Observations {
 	std::map<uint32_t, Thread> threads; // by tid: those that may be on a path
 	std::map<uint16_t, Cpu> cpus;
 	std::map<uint32_t, std::string> task_names; // of culprits
+	// Kernel threads that carried messages of the cell or woke its threads: they work on its behalf, at least now and
+	// then.
+	std::set<uint32_t> helpers;
 	std::vector<SystemCall> system_calls; // by slot, then by end
 	std::vector<Sample> samples; // by slot, in the order of their numbers
 	// Of some off-CPU periods, by thread and OffCpu::out_ns or waking_ns: Sample::stack of the thread as it went to
@@ -234,6 +242,16 @@ struct Observations {
 	bool throttled = false;
 	uint64_t begin_ns = 0, end_ns = 0;
 };
+
+// Whether it is a thread of the cell that was measured: of a side, its library, its daemon, or what these started.
+inline bool is_of_cell(const Observations &seen, uint32_t tid)
+{
+	const auto thread = seen.threads.find(tid);
+	if (thread == seen.threads.end() || thread->second.of_another_cell)
+		return false;
+	const auto process = seen.threads.find(thread->second.process);
+	return process == seen.threads.end() || !process->second.of_another_cell;
+}
 
 // Number of captured records that can't be read; a lower bound where others are missing too.
 inline uint64_t unreadable_records(const Observations &seen)

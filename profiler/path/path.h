@@ -66,9 +66,17 @@ struct Culprit {
 		Throttled, // the CPU was idle, and the thread's control group had used up its quota
 		Unknown, // no record shows it
 	};
+	// What an interrupt did, or the interrupt that ended a sleep, as far as records tell: decode/own_interrupts.h.
+	enum class Work : uint8_t {
+		NotTold,
+		OwnPackets, // those of the cell's own sockets, and no others
+		OwnTimer, // that a thread or a socket of the cell had set
+		OtherTimer, // neither the scheduler's tick nor known to be the cell's
+	};
 	Kind kind = Kind::None;
 	uint32_t id = 0; // Task: tid. Interrupt: vector
 	uint8_t interrupt = 0; // Interrupt: icepath_interrupt_kind
+	Work work = Work::NotTold; // Interrupt
 	friend bool operator==(const Culprit &, const Culprit &) = default;
 };
 

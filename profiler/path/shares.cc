@@ -77,11 +77,11 @@ void SharingOut::add_interrupt(const Cpu &cpu, const Carved &outer)
 				continue;
 			const uint64_t from_ns = std::max(one->begin_ns, at_ns), until_ns = std::min(one->end_ns, outer.end_ns);
 			own_ns += from_ns - at_ns;
-			add({Culprit::Kind::Interrupt, one->vector, one->kind}, until_ns - from_ns);
+			add(culprit_of(*one), until_ns - from_ns);
 			at_ns = until_ns;
 		}
 	}
-	add({Culprit::Kind::Interrupt, outer.whole->vector, outer.whole->kind}, own_ns + (outer.end_ns - at_ns));
+	add(culprit_of(*outer.whole), own_ns + (outer.end_ns - at_ns));
 }
 
 void SharingOut::add_without_interrupts(const Culprit &who, uint64_t begin_ns, uint64_t end_ns)

@@ -223,7 +223,7 @@ private:
 				if (own_.serve(one) && is_kernel(label.layer))
 					tiling_.until(over, giver_, {label.layer, Part::Softirq});
 				else
-					tiling_.until(over, giver_, {Layer::Interrupt}, {Culprit::Kind::Interrupt, one.vector, one.kind});
+					tiling_.until(over, giver_, interrupted_by(one), culprit_of(one));
 			}
 		tiling_.until(end, taker_, label);
 	}

@@ -122,7 +122,7 @@ void Tiling::running(const Stretch &stretch, const Boundary &end, const Place &p
 		if (const Label inside = label(carved.begin_ns); own.serve(one) && is_kernel(inside.layer))
 			until(over, place, {inside.layer, Part::Softirq});
 		else
-			until(over, place, {Layer::Interrupt}, {Culprit::Kind::Interrupt, one.vector, one.kind});
+			until(over, place, interrupted_by(one), culprit_of(one));
 	}
 	run_until(end);
 }

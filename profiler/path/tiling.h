@@ -32,13 +32,22 @@ struct OwnInterrupts {
 	std::optional<uint32_t> ready, device;
 	std::array<uint64_t, 2> connection{}; // keys of the sockets that the message goes through
 	bool hold(const Interrupt &one) const { return one.record == ready || one.record == device; }
-	// Whether it only handled packets of that connection: mostly an acknowledgement that the thread's own call sent.
+	// Whether it only handled packets of that connection, mostly an acknowledgement that the thread's own call sent, or
+	// of other sockets of the cell: the other datagrams of a message.
 	bool serve(const Interrupt &one) const
 	{
+		if (one.work == Culprit::Work::OwnPackets)
+			return true;
 		const auto is_of_it = [&](uint64_t key) { return key == connection[0] || key == connection[1]; };
 		return one.sockets[0] != 0 && is_of_it(one.sockets[0]) && (one.sockets[1] == 0 || is_of_it(one.sockets[1]));
 	}
 };
+
+// The label of a thread's time in which it was interrupted outside its calls.
+inline Label interrupted_by(const Interrupt &one)
+{
+	return {Layer::Interrupt, one.work == Culprit::Work::OwnPackets ? Part::Softirq : Part::None};
+}
 
 Boundary at_mark(const Mark &mark);
 // When the thread was switched in; inferred if only an instant shortly after it has a record.

@@ -100,14 +100,24 @@ bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 
 Culprit waker_of(const OffCpu &off)
 {
+	// The scheduler's tick wakes no thread: a timer that does was set by the thread itself, or by a call that it made.
+	const Culprit::Work work = by_timer(off) ? Culprit::Work::OwnTimer : Culprit::Work::NotTold;
 	switch (off.waker_context) {
 	case ICEPATH_CONTEXT_TASK:
 		return {Culprit::Kind::Task, off.waker_tid, 0};
 	case ICEPATH_CONTEXT_SOFTIRQ:
-		return {Culprit::Kind::Interrupt, off.waker_vector, ICEPATH_INTERRUPT_SOFTIRQ};
+		return {Culprit::Kind::Interrupt, off.waker_vector, ICEPATH_INTERRUPT_SOFTIRQ, work};
 	default: // waker_vector is the kind of the hard interrupt: see ebpf/scheduling.bpf.h
-		return {Culprit::Kind::Interrupt, 0, off.waker_vector};
+		return {Culprit::Kind::Interrupt, 0, off.waker_vector, work};
 	}
+}
+
+bool by_timer(const OffCpu &off)
+{
+	constexpr uint8_t kTimer = 1, kHrtimer = 8; // softirqs, as in include/linux/interrupt.h
+	if (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ)
+		return off.waker_vector == kTimer || off.waker_vector == kHrtimer;
+	return off.waker_context == ICEPATH_CONTEXT_HARDIRQ && off.waker_vector == ICEPATH_INTERRUPT_TIMER;
 }
 
 Reason flaw(const OffCpu &off)

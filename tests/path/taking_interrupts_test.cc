@@ -163,5 +163,43 @@ TEST(Taking, OutsideItsCallsEvenItsOwnPacketsInterruptIt)
 		<< after_head(scene);
 }
 
+// The other datagrams of a message, which name no connection: within a call they are the call's, elsewhere a part of
+// their own.
+TEST(Taking, PacketsOfTheCellsSocketsAreItsOwnWork)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	for (const auto &[begin, end] : {std::pair{220, 250}, {262, 266}}) {
+		scene.interrupt(kReceiverCpu, begin, end, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+		scene.seen.cpus[kReceiverCpu].interrupts.back().work = Culprit::Work::OwnPackets;
+	}
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 20 | "
+								 "1:receiver.kernel/softirq 30 | 1:receiver.kernel 10 | 1:receiver.user 2 | "
+								 "1:interrupt/softirq 4 by irq 0.3 | 1:receiver.user 4");
+}
+
+// The scheduler's tick wakes no thread.
+TEST(Taking, ASleepThatATimerEndedIsByTheThreadsOwnTimer)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 6000, 6010);
+	scene.transfer().taken = at(148);
+	OffCpu &off = scene.sleep(kReceiver, 200, 4980, 4990, 5000, 0);
+	const auto work = [&] {
+		const Path path = scene.path();
+		for (const Segment &segment : path.segments)
+			if (segment.layer == Layer::Blocked)
+				return segment.part == Part::Timer ? segment.culprit.work : Culprit::Work::NotTold;
+		return Culprit::Work::OtherTimer;
+	};
+	off.waker_context = ICEPATH_CONTEXT_HARDIRQ;
+	off.waker_vector = ICEPATH_INTERRUPT_TIMER; // clock_nanosleep()
+	EXPECT_EQ(work(), Culprit::Work::OwnTimer) << scene.text();
+	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
+	off.waker_vector = 1; // schedule_timeout()
+	EXPECT_EQ(work(), Culprit::Work::OwnTimer) << scene.text();
+	off.waker_vector = 3;
+	EXPECT_EQ(work(), Culprit::Work::NotTold) << "packets: " << scene.text();
+}
+
 } // namespace
 } // namespace icepath::path

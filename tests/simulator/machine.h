@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <optional>
 #include <queue>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "ebpf/records.h"
@@ -90,6 +92,9 @@ public:
 	std::mt19937_64 random;
 	std::vector<icepath_record> records; // in the order of writing
 	std::vector<std::optional<size_t>> interrupt_record; // by interrupt id
+	// Softirqs that do nothing but send the run's messages, by interrupt id: the records of what they sent.
+	std::map<int, std::vector<size_t>> own_softirqs;
+	std::set<size_t> lost; // records that the capture lost, in the order of writing
 	std::list<Task> threads;
 
 private:

@@ -29,6 +29,8 @@ void Model::device(Link &link, Message &message, uint16_t cpu, bool part)
 	leg.device = machine.now();
 	leg.device_record = number;
 	leg.device_interrupt = record.context == ICEPATH_CONTEXT_TASK ? -1 : machine.outermost_interrupt(cpu);
+	if (leg.device_interrupt >= 0)
+		machine.own_softirqs[leg.device_interrupt].push_back(number);
 	backlog_of(link, cpu).queue.emplace_back(&link, &message);
 }
 

@@ -193,6 +193,7 @@ private:
 			if (damage.shuffle)
 				std::ranges::shuffle(all[slot].records, model_.machine.random);
 		}
+		model_.machine.lost = lost;
 		return all;
 	}
 

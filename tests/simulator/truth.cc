@@ -164,6 +164,20 @@ private:
 		return !leg || (span.interrupt != leg->ready_interrupt && span.interrupt != leg->device_interrupt);
 	}
 
+	// A softirq of the run's own messages is a part of the call that it came into, if records tell what it sent.
+	void interrupted(Segments &out, const Span &span, Layer inside, size_t hop, const Task &thread, uint64_t from,
+					 uint64_t until) const
+	{
+		const auto own = model_.machine.own_softirqs.find(span.interrupt);
+		const bool is_own =
+			own != model_.machine.own_softirqs.end() &&
+			std::ranges::any_of(own->second, [&](size_t record) { return !model_.machine.lost.contains(record); });
+		const bool in_call =
+			inside == Layer::SenderKernel || inside == Layer::RelayKernel || inside == Layer::ReceiverKernel;
+		add(out, is_own && in_call ? inside : Layer::Interrupt, is_own ? Part::Softirq : Part::None, hop, thread, from,
+			until);
+	}
+
 	void runnable(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from, uint64_t until,
 				  Part part = Part::None) const
 	{
@@ -192,15 +206,14 @@ private:
 				 const Leg *own) const
 	{
 		spans(thread, begin, end, [&](const Span &span, uint64_t from, uint64_t until) {
+			const bool in_call = span.doing == Doing::SendCall || span.doing == Doing::InCall;
+			const Layer running = in_call ? kernel(hop) : user(hop);
 			if (span.state == State::Interrupted && foreign_to(span, own))
-				return add(out, Layer::Interrupt, Part::None, hop, thread, from, until);
+				return interrupted(out, span, running, hop, thread, from, until);
 			switch (span.state) {
 			case State::Running:
-			case State::Interrupted: {
-				bool in_call = span.doing == Doing::SendCall || span.doing == Doing::InCall;
-				return add(out, in_call ? kernel(hop) : user(hop), backlog ? Part::Backlog : Part::None, hop, thread,
-						   from, until);
-			}
+			case State::Interrupted:
+				return add(out, running, backlog ? Part::Backlog : Part::None, hop, thread, from, until);
 			case State::Preempted:
 				return add(out, Layer::Preempted, Part::None, hop, thread, from, until);
 			case State::Runnable:
@@ -226,7 +239,7 @@ private:
 			return add(out, layer, Part::Notify, hop, thread, from, until);
 		spans(giver, from, until, [&](const Span &span, uint64_t a, uint64_t b) {
 			if (span.state == State::Interrupted && foreign_to(span, &leg))
-				return add(out, Layer::Interrupt, Part::None, hop - 1, giver, a, b);
+				return interrupted(out, span, layer, hop - 1, giver, a, b);
 			if (span.state == State::Preempted)
 				return add(out, Layer::Preempted, Part::None, hop - 1, giver, a, b);
 			add(out, layer, Part::Notify, hop, thread, a, b);
@@ -239,17 +252,17 @@ private:
 		spans(thread, begin, end, [&](const Span &span, uint64_t from, uint64_t until) {
 			auto put = [&](Layer layer, Part part = Part::None) { add(out, layer, part, hop, thread, from, until); };
 			const bool asking = from >= leg.ask;
+			const bool in_call = scenario_.library ? span.doing == Doing::InCall : span.doing != Doing::WaitUser;
+			const Layer running = !asking                        ? Layer::Queue
+								  : span.doing == Doing::Looking ? Layer::Propagation
+								  : in_call                      ? kernel(hop)
+																 : user(hop);
 			if (span.state == State::Interrupted && foreign_to(span, &leg))
-				return put(Layer::Interrupt);
+				return interrupted(out, span, running, hop, thread, from, until);
 			if (span.state == State::Running || span.state == State::Interrupted) {
-				Part part = span.spurious ? Part::Spurious : Part::None;
 				if (!asking)
-					return put(Layer::Queue, Part::Busy);
-				if (span.doing == Doing::Looking)
-					return put(Layer::Propagation);
-				if (scenario_.library)
-					return put(span.doing == Doing::InCall ? kernel(hop) : user(hop), part);
-				return put(span.doing == Doing::WaitUser ? user(hop) : kernel(hop), part);
+					return put(running, Part::Busy);
+				return put(running, span.spurious && running != Layer::Propagation ? Part::Spurious : Part::None);
 			}
 			const Sleep &sleep = thread.sleeps[span.sleep];
 			if (span.state == State::Preempted)
