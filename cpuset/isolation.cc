@@ -60,7 +60,8 @@ IsolationItem timer_tick(const Machine &machine, const std::vector<const Cpu *> 
 		return {"timer_tick", true, "nohz_full: no tick while one task runs", "", ""};
 	return {"timer_tick", false, "with the scheduler's tick: " + named(ticking),
 			"a busy CPU is interrupted at every tick: interrupt, with the timer's name",
-			boot_with("nohz_full=", machine, ticking)};
+			machine.can_stop_tick ? boot_with("nohz_full=", machine, ticking)
+								  : "a kernel with CONFIG_NO_HZ_FULL, which this one isn't"};
 }
 
 IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> &cpus)

@@ -228,6 +228,7 @@ Machine read_machine(const Permission &permission, const std::string &root)
 	CpuList isolated = read_cpulist(base + "/isolated");
 	const CpuList partition = isolated_by_partitions(root);
 	const CpuList nohz_full = read_cpulist(base + "/nohz_full");
+	machine.can_stop_tick = std::filesystem::exists(base + "/nohz_full"); // drivers/base/cpu.c
 	for (const uint32_t number : *online) {
 		Cpu cpu = read_cpu(base + "/cpu" + std::to_string(number), number);
 		cpu.isolated = contains(isolated, number) || contains(partition, number);

@@ -37,6 +37,7 @@ struct Machine {
 	std::vector<Irq> irqs;
 	std::string clocksource;
 	bool hypervisor = false;
+	bool can_stop_tick = false; // the kernel has CONFIG_NO_HZ_FULL
 	int64_t rt_runtime_us = -1, rt_period_us = 0; // runtime -1: real-time tasks are never throttled
 
 	const Cpu *find(uint32_t number) const; // nullptr: not online

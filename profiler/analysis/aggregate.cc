@@ -279,11 +279,11 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 		const uint64_t latency = path.recv_ns - path.send_ns;
 		if (cell.typical && cell.typical->holds(latency)) {
 			cell.typical->layers.add(path, seen);
-			cell.typical_culprits.add(path, seen);
+			cell.typical_culprits.add(path, seen, cell.typical->layers.last_block());
 		}
 		if (cell.tail && cell.tail->holds(latency)) {
 			cell.tail->layers.add(path, seen);
-			cell.tail_culprits.add(path, seen);
+			cell.tail_culprits.add(path, seen, cell.tail->layers.last_block());
 		}
 		for (CellMode &mode : cell.modes)
 			if (mode.range.holds(latency))

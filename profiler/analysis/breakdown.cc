@@ -198,29 +198,48 @@ Culprits::Sums &Culprits::Sums::operator+=(const Sums &other)
 Culprits::OfKey &Culprits::row_of(const Key &key, std::string_view name)
 {
 	auto &rows = by_key_[key];
-	if (const auto known = rows.find(name); known != rows.end())
+	const auto &[kind, origin, layer, part] = key;
+	// A task without a name is named by its tid.
+	const bool has_name = kind == path::Culprit::Kind::Task && !name.starts_with("task ");
+	const std::string alike = has_name ? without_numbers(name) : std::string(name);
+	if (const auto known = rows.find(alike); known != rows.end()) {
+		known->second.has_others = known->second.has_others || known->second.first_name != name;
 		return known->second;
-	if (names_ >= kMaxNames && name != kOthers) {
-		const auto &[kind, layer, part] = key;
-		return row_of({path::Culprit::Kind::None, layer, part}, kOthers);
 	}
+	if (names_ >= kMaxNames && name != kOthers)
+		return row_of({path::Culprit::Kind::None, Origin::Unknown, layer, part}, kOthers);
 	++names_;
-	return rows[std::string(name)];
+	OfKey &of = rows[alike];
+	of.first_name = name;
+	return of;
 }
 
 void Culprits::book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen)
 {
 	std::string made;
-	OfKey &of = row_of({who.kind, segment.layer, segment.part}, name_of(who, seen, made));
+	const bool slept = segment.layer != model::Layer::Interrupt && !model::waits_for_cpu(segment.layer, segment.part);
+	const Origin origin = origin_of(who, slept, seen);
+	std::string_view name = name_of(who, seen, made);
+	if (slept && origin == Origin::OwnTimer)
+		name = made = thread_name(seen, segment.thread) + "'s own timer";
+	OfKey &of = row_of({who.kind, origin, segment.layer, segment.part}, name);
+	const bool is_first = of.last_path != paths_;
 	of.ns += ns;
 	++of.segments;
-	of.messages += of.last_path == paths_ ? 0 : 1;
+	of.messages += is_first;
 	of.last_path = paths_;
+	if (!block_)
+		return;
+	if (of.by_block.empty() || of.by_block.back().block != *block_)
+		of.by_block.push_back({*block_});
+	of.by_block.back().ns += ns;
+	of.by_block.back().messages += is_first;
 }
 
-void Culprits::add(const path::Path &path, const path::Observations &seen)
+void Culprits::add(const path::Path &path, const path::Observations &seen, std::optional<size_t> block)
 {
 	++paths_;
+	block_ = block;
 	for (const path::Share &share : path.shares) {
 		book(share.who, path.segments.at(share.segment), share.ns, seen);
 		sums_.waiting_ns += share.ns;
@@ -240,11 +259,13 @@ std::vector<CulpritRow> Culprits::top(size_t count) const
 	std::vector<CulpritRow> rows;
 	for (const auto &[key, names] : by_key_)
 		for (const auto &[name, sum] : names) {
-			const auto &[kind, layer, part] = key;
-			rows.push_back({kind, name, layer, part, sum.ns, sum.segments, sum.messages});
+			const auto &[kind, origin, layer, part] = key;
+			rows.push_back({kind, origin, sum.has_others ? name : sum.first_name, name, layer, part, sum.ns,
+							sum.segments, sum.messages, sum.by_block});
 		}
 	std::ranges::sort(rows, {}, [](const CulpritRow &row) {
-		return std::tuple(UINT64_MAX - row.total_ns, std::string_view(row.name), row.kind, row.layer, row.part);
+		return std::tuple(UINT64_MAX - row.total_ns, std::string_view(row.name), row.kind, row.origin, row.layer,
+						  row.part);
 	});
 	rows.resize(std::min(rows.size(), count));
 	return rows;

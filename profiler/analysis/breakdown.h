@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/analysis/origin.h"
 #include "profiler/path/observations.h"
 #include "profiler/path/path.h"
 #include "profiler/stats/block_difference.h"
@@ -53,6 +55,7 @@ public:
 	size_t blocks_with_deliveries() const;
 	double most_of_one_block() const; // share of the deliveries that the block with most of them has
 	uint64_t passed(uint16_t relay) const; // deliveries that passed this hop as a relay
+	size_t last_block() const { return blocks_.size() - 1; } // index of the block that the last path belongs to
 	std::vector<LayerRow> rows() const; // those with time, ordered by model::Layer, then hop, part, thread
 	std::map<model::Layer, LayerRow> by_layer() const; // the rows of each layer together
 	// For LayerRow::by_block: the mean over the blocks, and the blocks themselves.
@@ -93,12 +96,24 @@ private:
 
 struct CulpritRow {
 	path::Culprit::Kind kind = path::Culprit::Kind::Task; // None: the row of too many names
-	std::string name; // "kworker/1:2", "interrupt 24", "NET_RX softirq", "idle CPU"
+	Origin origin = Origin::Unknown;
+	// "kworker/1:2", "interrupt 24", "NET_RX softirq", "idle CPU", "receiver's own timer". Tasks whose names differ by
+	// numbers only are one: "worker-*".
+	std::string name;
+	std::string kind_of_name; // the name without numbers
 	model::Layer layer = model::Layer::Preempted;
 	model::Part part = model::Part::None;
 	uint64_t total_ns = 0;
 	uint64_t segments = 0; // in which it has a share
 	uint64_t messages = 0; // that have such a segment
+	// Of each block that has any, where Culprits was told blocks.
+	struct OfBlock {
+		size_t block = 0;
+		uint64_t ns = 0, messages = 0;
+	};
+	std::vector<OfBlock> by_block = {};
+	// Whether it ended a sleep, and took no CPU from anybody.
+	bool ended_sleep() const { return layer != model::Layer::Interrupt && !model::waits_for_cpu(layer, part); }
 };
 
 // What took time from messages on their way, by name: short-lived tasks of one name are one culprit. The rows add up to
@@ -112,23 +127,28 @@ public:
 		uint64_t total_ns() const { return waiting_ns + interrupted_ns + asleep_ns; }
 		Sums &operator+=(const Sums &other);
 	};
-	void add(const path::Path &path, const path::Observations &seen);
+	// `block`: as Breakdown::last_block() of the same messages; nothing: not kept by block.
+	void add(const path::Path &path, const path::Observations &seen, std::optional<size_t> block = {});
 	std::vector<CulpritRow> top(size_t count) const; // by time
 	const Sums &sums() const { return sums_; }
 
 private:
-	using Key = std::tuple<path::Culprit::Kind, model::Layer, model::Part>;
+	using Key = std::tuple<path::Culprit::Kind, Origin, model::Layer, model::Part>;
 	void book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen);
 
 	struct OfKey {
+		std::string first_name;
+		bool has_others = false; // names that differ by numbers
 		uint64_t ns = 0, segments = 0, messages = 0;
 		uint64_t last_path = 0; // that was counted
+		std::vector<CulpritRow::OfBlock> by_block;
 	};
 	OfKey &row_of(const Key &key, std::string_view name);
-	std::map<Key, std::map<std::string, OfKey, std::less<>>> by_key_; // then by name
+	std::map<Key, std::map<std::string, OfKey, std::less<>>> by_key_; // then by the name without numbers
 	size_t names_ = 0; // of all keys
 	Sums sums_;
 	uint64_t paths_ = 0;
+	std::optional<size_t> block_; // of the present path
 };
 
 path::Role role_of(const path::Path &path, const path::Segment &segment);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "profiler/analysis/origin.h"
 #include "profiler/model/handlers.h"
 #include "profiler/path/shares.h"
 
@@ -46,7 +47,7 @@ void WorkerGaps::add(const resolve::ResolvedBlock &resolved, const model::Cell &
 			if (const auto thread = seen.threads.find(tid); thread != seen.threads.end())
 				for (const path::Interference &one :
 					 path::interferences(seen, thread->second, seen.begin_ns, seen.end_ns))
-					if (!is_a_side(one.who, workers))
+					if (!is_a_side(one.who, workers) && !is_own(origin_of(one.who, false, seen)))
 						of.add(one, path::culprit_name(one.who, seen.task_names));
 	}
 }

@@ -109,9 +109,9 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 		compare({slower.typical->layers, slower.is_of_library()}, {faster.typical->layers, faster.is_of_library()});
 	if (difference.of.is_told() && difference.of.ns() > 0) {
 		found.difference = std::move(difference);
-		found.causes = causes_of(slower.typical_culprits, slower.typical->layers.deliveries(), faster.typical_culprits,
-								 faster.typical->layers.deliveries(), own_threads(slower.typical->layers));
-		found.remedies = remedies_of({*found.difference, found.causes, slower.cell});
+		found.causes = causes_of({slower.typical_culprits, slower.typical->layers},
+								 {faster.typical_culprits, faster.typical->layers});
+		found.remedies = remedies_of({*found.difference, found.causes, slower.cell, result.head});
 	} else if (!difference.of.interval)
 		found.refusal = "their typical messages come from too few blocks with probes: measure longer (icepath run -d)";
 	else

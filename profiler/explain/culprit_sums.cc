@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/culprit_sums.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
 
-#include "profiler/explain/growth_causes.h"
-
 namespace icepath::explain {
 namespace {
 
+using analysis::Origin;
 using SumsByName = std::map<std::pair<std::string, std::string>, CulpritSum>; // by name and layer
 
 // Names alone don't tell tasks from what has no name.
@@ -18,6 +19,8 @@ std::string in_words(const analysis::CulpritRow &row)
 	using Kind = path::Culprit::Kind;
 	if (row.kind == Kind::Unknown)
 		return "unknown (no record)";
+	if (row.origin == Origin::OwnWork || (row.origin == Origin::OwnTimer && !row.ended_sleep()))
+		return fmt::format("{} ({})", row.name, word(row.origin));
 	return row.kind == Kind::Task && !row.name.starts_with("task ") ? "task " + row.name : row.name;
 }
 
@@ -43,14 +46,10 @@ std::vector<CulpritSum> longest_first(const SumsByName &sums)
 std::vector<CulpritSum> sums_of_others(const std::vector<analysis::CellResult> &cells)
 {
 	SumsByName sums;
-	for (const analysis::CellResult &cell : cells) {
-		const std::vector<std::string> own = own_threads(cell.layers);
-		for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
-			const bool is_own = row.kind == path::Culprit::Kind::Task && std::ranges::find(own, row.name) != own.end();
-			if (!is_own && row.kind != path::Culprit::Kind::IdleCpu)
+	for (const analysis::CellResult &cell : cells)
+		for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX))
+			if (!is_own(row.origin) && row.origin != Origin::IdleCpu && !row.ended_sleep())
 				add(row, "", sums);
-		}
-	}
 	return longest_first(sums);
 }
 

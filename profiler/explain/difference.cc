@@ -164,6 +164,13 @@ bool Difference::has_shares() const
 		   });
 }
 
+bool is_own_code(const DifferenceRow &row)
+{
+	using model::Layer;
+	return row.part == model::Part::None &&
+		   (row.layer == Layer::SenderUser || row.layer == Layer::RelayUser || row.layer == Layer::ReceiverUser);
+}
+
 std::string layer_text(model::Layer layer, model::Part part)
 {
 	std::string text(model::name(layer));

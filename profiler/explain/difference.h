@@ -40,6 +40,9 @@ struct DifferenceRow {
 	bool has_namesake = false; // a row of the same layer and part at another place
 };
 
+// Whether it is the time of code in user mode, between the stamps: the sides' own, a library's or a daemon's.
+bool is_own_code(const DifferenceRow &row);
+
 struct KindDifference {
 	analysis::LayerKind kind = analysis::LayerKind::YourCode;
 	std::vector<DifferenceRow> rows; // the greatest difference first

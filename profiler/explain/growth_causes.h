@@ -14,12 +14,19 @@ namespace icepath::explain {
 struct Cause {
 	std::string name;
 	path::Culprit::Kind kind = path::Culprit::Kind::Task;
+	analysis::Origin origin = analysis::Origin::Unknown;
 	model::Layer layer = model::Layer::Runqueue;
-	bool is_own_thread = false; // that A's messages pass, such as a library's
+	bool ended_sleep = false; // it took no CPU from anybody
+	bool is_own_thread() const { return origin == analysis::Origin::OwnThread; }
 	uint64_t messages = 0; // of A, from which it took time
 	double share = 0, other_share = 0; // of A's messages, and of B's
 	double when_there_ns = 0; // mean over `messages`
 	double growth_ns = 0; // mean over all of A's messages, less that over B's
+	std::optional<stats::Interval> growth_interval; // of growth_ns
+	std::optional<stats::Interval> more_often; // of share - other_share
+	// Whether it takes longer from A's messages than from B's, and from more of them or from practically all of both:
+	// by intervals over the blocks. What is there by chance is no cause.
+	bool is_told() const;
 	// How many times as often it is in A as in B; nothing: never in B.
 	std::optional<double> lift() const { return other_share > 0 ? std::optional(share / other_share) : std::nullopt; }
 	// Whether it is something that can be looked for: not the idle CPU, and not what no record shows.
@@ -30,11 +37,13 @@ struct Cause {
 	}
 };
 
-// Names of the threads that messages pass.
-std::vector<std::string> own_threads(const analysis::Breakdown &layers);
+// Of messages with their layers. `culprits` are kept by block.
+struct CulpritsOf {
+	const analysis::Culprits &culprits;
+	const analysis::Breakdown &layers;
+};
 
-// Parts of a layer together. The greatest growth first. `own`: names of the threads that A's messages pass.
-std::vector<Cause> causes_of(const analysis::Culprits &a, uint64_t a_messages, const analysis::Culprits &b,
-							 uint64_t b_messages, const std::vector<std::string> &own);
+// Parts of a layer together. The greatest growth first.
+std::vector<Cause> causes_of(const CulpritsOf &a, const CulpritsOf &b);
 
 } // namespace icepath::explain

@@ -85,7 +85,9 @@ std::string blame(const analysis::WorstMessage &worst, const path::Segment &segm
 	const std::string its_cpu = cpu == worst.cpus.end() ? "its CPU" : fmt::format("CPU {}", cpu->second);
 	switch (segment.culprit.kind) {
 	case Kind::Interrupt:
-		return segment.layer == model::Layer::Blocked ? "woken by " + name : name;
+		if (segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked)
+			return "woken by " + (segment.culprit.work == path::Culprit::Work::OwnTimer ? "its own timer" : name);
+		return name;
 	case Kind::IdleCpu:
 		return its_cpu + " was idle";
 	case Kind::Throttled:

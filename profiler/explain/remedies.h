@@ -9,6 +9,7 @@
 #include "profiler/explain/difference.h"
 #include "profiler/explain/growth_causes.h"
 #include "profiler/model/cell.h"
+#include "profiler/model/run.h"
 
 namespace icepath::explain {
 
@@ -16,6 +17,7 @@ struct Symptoms {
 	const Difference &difference;
 	const std::vector<Cause> &causes; // of the same messages
 	const model::Cell &cell; // that has the time
+	const model::Head &head; // of the run: what its kernel and machine have
 };
 
 struct Remedy {
@@ -24,8 +26,8 @@ struct Remedy {
 	std::string advice;
 };
 
-// Remedies only for what takes a tenth of the difference or more, or is known to cost more than its share. The greatest
-// first.
+// Remedies only for what takes a tenth of the difference or more, or is known to cost more than its share, told from
+// zero. The greatest first. A remedy that the target or the machine can't have, as far as the run says, is left out.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
 struct Step {

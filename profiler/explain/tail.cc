@@ -92,7 +92,7 @@ std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t i
 	if (cell.functions.samples() > 0)
 		steps.push_back({"functions, of all messages", explain + " --stacks"});
 	if (const auto &slower = tail.unprobed->than_fastest)
-		std::ranges::move(steps_of(remedies_of({slower->of, {}, cell.cell}),
+		std::ranges::move(steps_of(remedies_of({slower->of, {}, cell.cell, result.head}),
 								   fmt::format("what mode {} takes longer", tail.unprobed->mode + 1),
 								   slower->of.has_shares()),
 						  std::back_inserter(steps));
@@ -110,7 +110,54 @@ std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t i
 	return steps;
 }
 
-TailExplanation explain_tail(const analysis::CellResult &cell)
+namespace {
+
+// What has a cause that the data tell, and the verdict.
+void judge(TailExplanation &tail)
+{
+	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
+	double named_ns = 0, own_code_ns = 0, by_chance_ns = 0;
+	for (const Cause &cause : tail.causes)
+		(cause.is_told() ? named_ns : by_chance_ns) += std::max(cause.growth_ns, 0.0);
+	for (const KindDifference &kind : tail.growth.kinds)
+		for (const DifferenceRow &row : kind.rows)
+			if (is_own_code(row) && row.of.is_told() && row.of.ns() > 0)
+				own_code_ns += static_cast<double>(row.of.ns());
+	const auto share = [&](double ns) { return std::clamp(ns / whole_ns, 0.0, 1.0); };
+	tail.own_code = share(own_code_ns);
+	tail.named = share(named_ns + own_code_ns);
+	tail.by_chance = share(by_chance_ns);
+	tail.verdict = tail.named >= kExplained         ? TailVerdict::Explained
+				   : tail.named >= kPartlyExplained ? TailVerdict::Partly
+													: TailVerdict::Unexplained;
+	const DifferenceFigures &of = tail.growth.of;
+	if (of.is_told())
+		return;
+	tail.verdict = TailVerdict::NotTold;
+	const std::string grows =
+		fmt::format("the growth of {} µs comes from too few blocks", stats::microseconds(whole_ns));
+	if (!of.interval) {
+		tail.refusal = grows + ": measure longer (icepath run -d)";
+		return;
+	}
+	tail.refusal = fmt::format("the growth of {} µs may be none: its interval is {} to {} µs. If blocks go on like "
+							   "these, a run {:.0f} times as long tells (icepath run -d)",
+							   stats::microseconds(whole_ns), stats::microseconds(of.interval->low),
+							   stats::microseconds(of.interval->high),
+							   std::ceil(times_as_long(whole_ns, *of.interval).value_or(1)));
+}
+
+} // namespace
+
+std::optional<double> times_as_long(double value, const stats::Interval &interval)
+{
+	if (value == 0)
+		return std::nullopt;
+	const double half = (interval.high - interval.low) / 2 / value;
+	return half * half;
+}
+
+TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head)
 {
 	TailExplanation result;
 	if (cell.tail) {
@@ -132,17 +179,11 @@ TailExplanation explain_tail(const analysis::CellResult &cell)
 		return result;
 	}
 	result.growth = std::move(growth);
-	const std::vector<Cause> causes = causes_of(cell.tail_culprits, result.messages, cell.typical_culprits,
-												cell.typical->layers.deliveries(), own_threads(cell.tail->layers));
-	result.remedies = remedies_of({result.growth, causes, cell.cell});
+	const std::vector<Cause> causes =
+		causes_of({cell.tail_culprits, cell.tail->layers}, {cell.typical_culprits, cell.typical->layers});
+	result.remedies = remedies_of({result.growth, causes, cell.cell, head});
 	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
-	double named_ns = 0;
-	for (const Cause &cause : result.causes)
-		named_ns += cause.growth_ns;
-	result.named = std::clamp(named_ns / static_cast<double>(result.growth.of.ns()), 0.0, 1.0);
-	result.verdict = result.named >= kExplained         ? TailVerdict::Explained
-					 : result.named >= kPartlyExplained ? TailVerdict::Partly
-														: TailVerdict::Unexplained;
+	judge(result);
 	return result;
 }
 

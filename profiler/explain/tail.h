@@ -17,9 +17,10 @@
 
 namespace icepath::explain {
 
-enum class TailVerdict : uint8_t { Explained, Partly, Unexplained, TooFew };
-inline constexpr std::array<const char *, 4> kTailVerdicts = {"explained", "partly explained", "unexplained",
-															  "too few"};
+// NotTold: the growth isn't told from zero.
+enum class TailVerdict : uint8_t { Explained, Partly, Unexplained, NotTold, TooFew };
+inline constexpr std::array<const char *, 5> kTailVerdicts = {"explained", "partly explained", "unexplained",
+															  "not told", "too few"};
 
 // The mode in which the tail without probes begins.
 struct UnprobedTail {
@@ -31,16 +32,19 @@ struct UnprobedTail {
 
 struct TailExplanation {
 	TailVerdict verdict = TailVerdict::TooFew;
-	std::string refusal; // of TooFew: what is missing
+	std::string refusal; // of TooFew and NotTold: what is missing
 	uint64_t messages = 0; // of the tail, with a complete path
 	size_t blocks = 0, of_blocks = 0; // that have some of them
 	double most_of_one_block = 0; // share of the tail's messages that the block with most of them has
 	uint64_t from_ns = 0; // the tail's least latency
 	Difference growth; // tail less typical; empty if there are too few
 	std::vector<Cause> causes; // those with a name, by growth; Culprits bounds the number of names
-	// Growth of the causes' time over that of the latency, at most 1: it is more where typical messages waited for the
-	// same time without a known cause.
+	// Growth of the told causes' time and of the message's own code over that of the latency, at most 1: it is more
+	// where typical messages waited for the same time without a known cause.
 	double named = 0;
+	double own_code = 0; // of this the message's own code
+	// The part of the growth that causes have which may be there by chance: Cause::is_told().
+	double by_chance = 0;
 	// Whether the tail begins at the same latency with and without probes, as far as both intervals say. Nothing: one
 	// of them isn't known.
 	std::optional<bool> as_without_probes;
@@ -54,8 +58,12 @@ inline constexpr uint64_t kLeastTail = 10; // messages
 inline constexpr size_t kLeastTailBlocks = 3;
 inline constexpr double kExplained = 0.8, kPartlyExplained = 0.4; // of the growth has a named cause
 
-// TooFew without a tail that stands for all of it.
-TailExplanation explain_tail(const analysis::CellResult &cell);
+// TooFew without a tail that stands for all of it. `head`: of the cell's run.
+TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head);
+
+// How many times as long a run must be until an interval of this half width excludes 0, if its blocks go on like these:
+// the width falls with the square root of their number. Nothing if the value is 0.
+std::optional<double> times_as_long(double value, const stats::Interval &interval);
 
 // What helps against the mode of `unprobed`: commands that say more, cells of the run without modes, and a trial.
 std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t index, const TailExplanation &tail);

@@ -69,13 +69,16 @@ OrderedJson causes_json(const std::vector<explain::Cause> &causes, const char *o
 	for (const explain::Cause &cause : causes)
 		json.push_back({{"name", cause.name},
 						{"layer", model::name(cause.layer)},
-						{"own_thread", cause.is_own_thread},
+						{"origin", id(cause.origin)},
+						{"told", cause.is_told()},
+						{"own_thread", cause.is_own_thread()},
 						{"messages", cause.messages},
 						{"share", cause.share},
 						{other_share, cause.other_share},
 						{"lift", cause.lift() ? OrderedJson(*cause.lift()) : OrderedJson(nullptr)},
 						{"when_there_ns", cause.when_there_ns},
-						{"growth_ns", cause.growth_ns}});
+						{"growth_ns", cause.growth_ns},
+						{"growth_ci95_ns", exact_interval_json(cause.growth_interval)}});
 	return json;
 }
 
@@ -158,6 +161,8 @@ OrderedJson tail_json(const analysis::RunResult &result, size_t index, const exp
 	const bool explained = tail.is_explained();
 	json["growth"] = explained ? difference_json(tail.growth) : OrderedJson(nullptr);
 	json["named"] = explained ? OrderedJson(tail.named) : OrderedJson(nullptr);
+	json["own_code"] = explained ? OrderedJson(tail.own_code) : OrderedJson(nullptr);
+	json["by_chance"] = explained ? OrderedJson(tail.by_chance) : OrderedJson(nullptr);
 	json["causes"] = causes_json(tail.causes, "typical_share");
 	json["next"] = remedies_json(tail.remedies, tail.growth.has_shares());
 	return json;

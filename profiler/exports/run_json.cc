@@ -226,7 +226,7 @@ Json host_json(const model::Host &host)
 {
 	return with_all(rundir::to_json(host),
 					{"hostname", "kernel", "kernel_version", "preempt_rt", "machine", "cpu_model", "cpus_online",
-					 "memory_bytes", "clocksource", "hypervisor", "mitigations", "user", "plain_root"});
+					 "memory_bytes", "clocksource", "hypervisor", "nohz_full", "mitigations", "user", "plain_root"});
 }
 
 Json isolation_json(const model::Isolation &isolation)

@@ -61,6 +61,8 @@ model::Host describe_host(const privilege::Identity &user)
 			.memory_bytes = bytes_of_memory(),
 			.preempt_rt = is_preempt_rt(kernel),
 			.hypervisor = (" " + cpuinfo("flags") + " ").find(" hypervisor ") != std::string::npos,
+			// Only such a kernel has the file (drivers/base/cpu.c), and it has RCU_NOCB_CPU, too (kernel/time/Kconfig).
+			.nohz_full = std::filesystem::exists("/sys/devices/system/cpu/nohz_full"),
 			.plain_root = user.stays_root,
 			.mitigations = mitigations()};
 }

@@ -34,6 +34,14 @@ inline std::string_view name(IdleStates states) { return kIdleStatesNames[static
 
 inline constexpr const char *kTransport = "transport", *kAdapter = "adapter";
 
+// What a target can do besides what its cell does.
+struct Offers {
+	SetOf<Wait> waits; // in the cell's pattern
+	uint32_t qos = 0; // bits 1u << icepath_qos_policy that may be asked for
+	bool daemon = false; // it needs one
+	friend bool operator==(const Offers &, const Offers &) = default;
+};
+
 struct Cell {
 	std::string target; // "uds-stream"
 	std::string kind = kTransport; // or kAdapter
@@ -47,6 +55,7 @@ struct Cell {
 	std::optional<RateLimits> limits; // max-rate only; each of its blocks has its own rate
 	Mechanisms mechanisms; // the target's
 	Traits traits; // the target's
+	std::optional<Offers> offers; // the target's; nothing: not recorded
 	Qos qos; // as asked for; the adapter chooses the rest
 	Qos granted; // of the connected ends, by icepath_plugin::granted; no value: not known
 	Levels levels;

@@ -16,6 +16,7 @@ struct Host {
 	std::string user; // who ran icepath
 	std::optional<uint64_t> cpus_online, memory_bytes;
 	std::optional<bool> preempt_rt, hypervisor;
+	std::optional<bool> nohz_full; // the kernel can stop the tick of busy CPUs (CONFIG_NO_HZ_FULL), if booted so
 	std::optional<bool> plain_root; // root without an invoking user
 	// Weaknesses of the CPU, and what the kernel does about each; without those that the CPU doesn't have.
 	std::vector<std::pair<std::string, std::string>> mitigations;

@@ -190,9 +190,11 @@ std::string in_short(const explain::TailExplanation &tail)
 	const std::string most_share =
 		growth.has_shares() ? fmt::format("{:.0f} %", 100 * growth.share(most.of)) : std::string("most");
 	std::string text = fmt::format(": {} of the extra time is {}", most_share, analysis::style_of(most.kind).word);
-	if (!tail.causes.empty() && tail.causes.front().growth_ns > 0)
+	if (const auto told = std::ranges::find_if(tail.causes, &explain::Cause::is_told); told != tail.causes.end())
 		text += fmt::format("; {} of all the extra time has a named cause, the largest {}", stats::percent(tail.named),
-							tail.causes.front().name);
+							tail.own_code * static_cast<double>(tail.growth.of.ns()) > told->growth_ns
+								? "the message's own code"
+								: told->name);
 	return text;
 }
 
@@ -202,7 +204,7 @@ std::string tail_section(const analysis::RunResult &result)
 	for (size_t i = 0; i < result.cells.size(); ++i) {
 		const analysis::CellResult &one = result.cells[i];
 		const std::string title = model::title(one.cell);
-		const explain::TailExplanation tail = explain::explain_tail(one);
+		const explain::TailExplanation tail = explain::explain_tail(one, result.head);
 		if (tail.verdict == explain::TailVerdict::TooFew) {
 			if (one.probed > 0)
 				too_few += (too_few.empty() ? "" : ", ") + title;

@@ -194,6 +194,7 @@ model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern patter
 		cell.idle_states = model::IdleStates::Held;
 	cell.mechanisms = target.mechanisms;
 	cell.traits = target.traits;
+	cell.offers = {pattern == Pattern::FanIn ? target.fanin_waits : target.waits, target.qos, !target.daemon.empty()};
 	return cell;
 }
 

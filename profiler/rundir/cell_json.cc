@@ -53,6 +53,30 @@ model::Levels levels_from_json(const Json &json, model::Pattern pattern)
 	return levels;
 }
 
+Json to_json(const model::Offers &offers)
+{
+	Json qos = Json::array();
+	for (size_t policy = 0; policy < model::kQosPolicies.size(); ++policy)
+		if ((offers.qos >> policy & 1u) != 0)
+			qos.push_back(model::kQosPolicies[policy].name);
+	return {{"waits", words_of(offers.waits, model::kWaitNames)}, {"qos", qos}, {"daemon", offers.daemon}};
+}
+
+model::Offers offers_from_json(const Json &json)
+{
+	model::Offers offers;
+	offers.waits = set_from_json<model::Wait>(json, "waits", model::kWaitNames);
+	for (const Json &word : array_field(json, "qos", model::kQosPolicies.size())) {
+		const auto policy = std::ranges::find_if(
+			model::kQosPolicies, [&](const model::QosPolicy &one) { return word.is_string() && word == one.name; });
+		if (policy == model::kQosPolicies.end())
+			wrong("qos", "has a word that is no policy");
+		offers.qos |= 1u << (policy - model::kQosPolicies.begin());
+	}
+	offers.daemon = bool_field(json, "daemon");
+	return offers;
+}
+
 Json to_json(const model::Graph &graph)
 {
 	Json sides = Json::array(), channels = Json::array(), flows = Json::array();
@@ -118,24 +142,28 @@ void check_answers(const model::Graph &graph)
 
 Json to_json(const model::Cell &cell)
 {
-	return {{"target", cell.target},
-			{"kind", cell.kind},
-			{"library", cell.library},
-			{"pattern", name(cell.pattern)},
-			{"wait", name(cell.wait)},
-			{"payload_bytes", cell.payload_bytes},
-			{"parts", cell.parts},
-			{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
-			{"limits", cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}}
-								   : Json(nullptr)},
-			{"mechanisms", words_of(cell.mechanisms, model::kMechanismNames)},
-			{"traits", words_of(cell.traits, model::kTraitNames)},
-			{"qos", {{"asked", rundir::to_json(cell.qos)}, {"granted", rundir::to_json(cell.granted)}}},
-			{"levels", to_json(cell.levels)},
-			{"idle_states", name(cell.idle_states)},
-			{"graph", to_json(cell.graph)},
-			{"calibrated", cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}}
-										   : Json(nullptr)}};
+	Json json = {
+		{"target", cell.target},
+		{"kind", cell.kind},
+		{"library", cell.library},
+		{"pattern", name(cell.pattern)},
+		{"wait", name(cell.wait)},
+		{"payload_bytes", cell.payload_bytes},
+		{"parts", cell.parts},
+		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
+		{"limits", cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}}
+							   : Json(nullptr)},
+		{"mechanisms", words_of(cell.mechanisms, model::kMechanismNames)},
+		{"traits", words_of(cell.traits, model::kTraitNames)},
+		{"qos", {{"asked", rundir::to_json(cell.qos)}, {"granted", rundir::to_json(cell.granted)}}},
+		{"levels", to_json(cell.levels)},
+		{"idle_states", name(cell.idle_states)},
+		{"graph", to_json(cell.graph)},
+		{"calibrated",
+		 cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}} : Json(nullptr)}};
+	if (cell.offers)
+		json["offers"] = to_json(*cell.offers);
+	return json;
 }
 
 model::Cell cell_from_json(const Json &json)
@@ -161,6 +189,8 @@ model::Cell cell_from_json(const Json &json)
 	}
 	cell.mechanisms = set_from_json<model::Mechanism>(json, "mechanisms", model::kMechanismNames);
 	cell.traits = set_from_json<model::Trait>(json, "traits", model::kTraitNames);
+	if (json.contains("offers")) // absent in runs from before it was recorded
+		cell.offers = offers_from_json(object_field(json, "offers"));
 	cell.qos = qos_from_json(object_field(object_field(json, "qos"), "asked"));
 	cell.granted = qos_from_json(object_field(object_field(json, "qos"), "granted"));
 	cell.levels = levels_from_json(object_field(json, "levels"), cell.pattern);

@@ -64,6 +64,7 @@ Json to_json(const model::Host &host)
 	add(json, "kernel", host.kernel);
 	add(json, "kernel_version", host.kernel_version);
 	add(json, "preempt_rt", host.preempt_rt);
+	add(json, "nohz_full", host.nohz_full);
 	add(json, "machine", host.machine);
 	add(json, "cpu_model", host.cpu_model);
 	add(json, "cpus_online", host.cpus_online);
@@ -85,6 +86,7 @@ model::Host host_from_json(const Json &json)
 	host.kernel = text_if_any(json, "kernel");
 	host.kernel_version = text_if_any(json, "kernel_version");
 	host.preempt_rt = bool_if_any(json, "preempt_rt");
+	host.nohz_full = bool_if_any(json, "nohz_full");
 	host.machine = text_if_any(json, "machine");
 	host.cpu_model = text_if_any(json, "cpu_model");
 	host.cpus_online = unsigned_if_any(json, "cpus_online");

@@ -12,6 +12,15 @@
 namespace icepath::text {
 namespace {
 
+// How a cause is told apart from another of its name.
+std::string rest_of(const explain::Cause &cause)
+{
+	const bool says_more =
+		analysis::is_own(cause.origin) && !(cause.origin == analysis::Origin::OwnTimer && cause.ended_sleep);
+	return says_more ? fmt::format("{}, {}", model::name(cause.layer), analysis::word(cause.origin))
+					 : std::string(model::name(cause.layer));
+}
+
 std::string row(const std::string &name, size_t width, const std::array<std::string, 4> &cells, const std::string &rest)
 {
 	std::string line = "  " + pad_right(name, width);
@@ -26,7 +35,9 @@ void add_causes(Page &page, const std::vector<explain::Cause> &causes, const cha
 {
 	constexpr size_t kShown = 6;
 	std::vector<explain::Cause> shown = causes;
-	std::erase_if(shown, [](const explain::Cause &cause) { return cause.growth_ns <= 0; });
+	// What is more often in the messages that it is to explain less: it explains nothing.
+	std::erase_if(shown,
+				  [](const explain::Cause &cause) { return cause.growth_ns <= 0 || cause.share < cause.other_share; });
 	if (shown.size() > kShown)
 		shown.resize(kShown);
 	if (shown.empty())
@@ -37,12 +48,11 @@ void add_causes(Page &page, const std::vector<explain::Cause> &causes, const cha
 	page.line();
 	page.line(page.spelled(row("what took it", width, {of_a, of_b, "lift", "µs there"}, "")));
 	for (const explain::Cause &cause : shown)
-		page.line(page.spelled(
-			row(cause.name, width,
-				{stats::percent(cause.share), stats::percent(cause.other_share),
-				 cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here",
-				 stats::microseconds(cause.when_there_ns)},
-				fmt::format("{}{}", model::name(cause.layer), cause.is_own_thread ? ", a thread of its own" : ""))));
+		page.line(page.spelled(row(cause.name, width,
+								   {stats::percent(cause.share), stats::percent(cause.other_share),
+									cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here",
+									stats::microseconds(cause.when_there_ns)},
+								   rest_of(cause))));
 	page.line();
 }
 

@@ -2,9 +2,12 @@
 #include "profiler/text/tail_lines.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <map>
 
 #include "profiler/explain/mode_words.h"
 #include "profiler/explain/remedies.h"
@@ -84,6 +87,36 @@ void add_unprobed(Page &page, const analysis::CellResult &cell, const explain::T
 	page.paragraph("unprobed", text);
 }
 
+// "explained: 93.0 % of the growth has a cause: the library's own code 91.0 %, tasks of others 2.0 %"
+std::string verdict_text(const analysis::CellResult &cell, const explain::TailExplanation &tail)
+{
+	std::string text = explain::kTailVerdicts[static_cast<size_t>(tail.verdict)];
+	if (tail.verdict == explain::TailVerdict::NotTold)
+		return text + ": " + tail.refusal;
+	text += fmt::format(": {} of the growth has a named cause", stats::percent(tail.named));
+	std::map<analysis::Origin, double> by_origin;
+	for (const explain::Cause &cause : tail.causes)
+		if (cause.is_told())
+			by_origin[cause.origin] += cause.growth_ns;
+	std::vector<std::pair<double, std::string>> parts;
+	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
+	for (const auto &[origin, ns] : by_origin)
+		parts.emplace_back(std::min(ns / whole_ns, 1.0), word(origin));
+	if (tail.own_code > 0)
+		parts.emplace_back(tail.own_code, cell.is_of_library() ? "the library's own code" : "its own code");
+	std::ranges::stable_sort(parts, std::ranges::greater(), &std::pair<double, std::string>::first);
+	constexpr double kWorthSaying = 0.01;
+	std::vector<std::string> words;
+	for (const auto &[share, of] : parts)
+		if (share >= kWorthSaying)
+			words.push_back(fmt::format("{} {}", of, stats::percent(share)));
+	if (!words.empty())
+		text += fmt::format(": {}", fmt::join(words, ", "));
+	if (tail.by_chance >= kWorthSaying)
+		text += fmt::format(". {} more may be there by chance", stats::percent(tail.by_chance));
+	return text;
+}
+
 } // namespace
 
 void add_tail(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail)
@@ -110,9 +143,7 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 										  explain::known_text(*cell.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 	add_causes(page, tail.causes, "in tail", "in typical");
-	page.paragraph("verdict",
-				   fmt::format("{}: {} of the growth has a named cause",
-							   explain::kTailVerdicts[static_cast<size_t>(tail.verdict)], stats::percent(tail.named)));
+	page.paragraph("verdict", verdict_text(cell, tail));
 	std::vector<explain::Step> next = explain::steps_against_mode(result, index, tail);
 	std::vector<explain::Remedy> others = tail.remedies;
 	std::erase_if(others, [&](const explain::Remedy &remedy) {

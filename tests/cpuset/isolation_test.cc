@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include <filesystem>
 #include <gtest/gtest.h>
 
 #include "tests/cpuset/fake_machine.h"
@@ -48,6 +49,14 @@ TEST(IsolationReport, LeavesACpuToTheMachine)
 	EXPECT_EQ(remedy(look(laptop.read()), "timer_tick"), "boot with nohz_full=1-2");
 	EXPECT_EQ(remedy(look(one.read()), "timer_tick"),
 			  "use a machine with another CPU, which stays with everything else");
+}
+
+TEST(IsolationReport, HasNoRemedyForTheTickThatTheKernelLacks)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	std::filesystem::remove(fake.root() + "/sys/devices/system/cpu/nohz_full"); // as without CONFIG_NO_HZ_FULL
+	EXPECT_EQ(remedy(look(fake.read()), "timer_tick"), "a kernel with CONFIG_NO_HZ_FULL, which this one isn't");
 }
 
 TEST(IsolationReport, LaptopIsNoisy)

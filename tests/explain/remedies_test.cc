@@ -8,15 +8,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "icepath/plugin.h"
 #include "tests/report/synthetic_run.h"
 
 namespace icepath::explain {
 namespace {
 
-using Kind = path::Culprit::Kind;
 using model::Layer;
+using model::Mechanism;
 using model::Part;
+using model::Wait;
 
 // Where 10 µs of a difference of 20 µs are.
 struct RemedyCase {
@@ -24,10 +27,16 @@ struct RemedyCase {
 	Layer layer = Layer::SenderKernel;
 	Part part = Part::None;
 	std::string culprit = {}; // empty: no cause
-	Kind kind = Kind::Task;
+	analysis::Origin origin = analysis::Origin::OthersTask;
+	bool ended_sleep = false;
 	model::IdleStates idle_states = model::IdleStates::Held;
 	std::array<uint32_t, 2> cpus = {0, 1};
-	model::Wait wait = model::Wait::Block;
+	Wait wait = Wait::Block;
+	model::Mechanisms mechanisms = {Mechanism::Socket, Mechanism::ByteStream}; // a UNIX stream
+	std::optional<model::Offers> offers =
+		model::Offers{{Wait::Block, Wait::Poll, Wait::Epoll}, 1u << ICEPATH_QOS_DEPTH, false};
+	std::optional<bool> nohz_full = true;
+	bool told = true; // from zero
 };
 
 void PrintTo(const RemedyCase &one, std::ostream *out) { *out << one.cause << one.culprit; }
@@ -35,9 +44,14 @@ void PrintTo(const RemedyCase &one, std::ostream *out) { *out << one.cause << on
 std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 {
 	Difference difference;
+	const auto interval = [&](int64_t of) -> stats::Interval {
+		const double half = std::abs(static_cast<double>(of)) * (one.told ? 0.1 : 1.1);
+		return {static_cast<double>(of) - half, static_cast<double>(of) + half};
+	};
 	const auto add = [&](Layer layer, Part part, int64_t more) {
 		DifferenceRow row{layer, part, path::Role::Receiver, 0, {}, {}};
 		(more > 0 ? row.of.a_ns : row.of.b_ns) = static_cast<uint64_t>(std::abs(more));
+		row.of.interval = interval(more);
 		difference.kinds.push_back({analysis::kind_of(layer, part, false), {row}, row.of});
 		difference.of.a_ns += row.of.a_ns;
 		difference.of.b_ns += row.of.b_ns;
@@ -48,24 +62,38 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 	if (!one.culprit.empty()) {
 		Cause &cause = causes.emplace_back();
 		cause.name = one.culprit;
-		cause.kind = one.kind;
+		cause.origin = one.origin;
+		cause.ended_sleep = one.ended_sleep;
 		cause.layer = one.layer;
 		cause.growth_ns = static_cast<double>(ns);
-		cause.is_own_thread = one.culprit == "recvUC" || one.culprit == "worker";
+		cause.growth_interval = interval(ns);
+		cause.more_often = stats::Interval{0.1, 0.2};
 	}
 	model::Cell cell = socket_cell(model::Pattern::PingPong);
 	cell.idle_states = one.idle_states;
 	cell.wait = one.wait;
+	cell.mechanisms = one.mechanisms;
+	cell.offers = one.offers;
 	for (size_t side = 0; side < 2; ++side)
 		cell.graph.sides[side].cpu = one.cpus[side];
-	return remedies_of({difference, causes, cell});
+	model::Head head = small_head();
+	head.host.nohz_full = one.nohz_full;
+	return remedies_of({difference, causes, cell, head});
 }
+
+std::string advice_for(const RemedyCase &one)
+{
+	const std::vector<Remedy> remedies = remedies_for(one);
+	return remedies.empty() ? "" : remedies[0].advice;
+}
+
+bool says(const RemedyCase &one, std::string_view what) { return advice_for(one).find(what) != std::string::npos; }
 
 class RemedyOf : public testing::TestWithParam<RemedyCase> {};
 
 TEST_P(RemedyOf, IsWhatTheDataShow)
 {
-	const RemedyCase &one = GetParam();
+	RemedyCase one = GetParam();
 	const std::vector<Remedy> remedies = remedies_for(one);
 	if (one.cause.empty()) {
 		EXPECT_TRUE(remedies.empty()) << remedies.front().cause;
@@ -78,41 +106,121 @@ TEST_P(RemedyOf, IsWhatTheDataShow)
 	EXPECT_TRUE(remedies_for(one, costs_more ? 390 : 1900).empty()) << "so little isn't worth it";
 	EXPECT_FALSE(remedies_for(one, costs_more ? 410 : 2100).empty());
 	EXPECT_TRUE(remedies_for(one, -10'000).empty()) << "B has it";
+	one.told = false;
+	EXPECT_TRUE(remedies_for(one).empty()) << "it may be chance";
 }
+
+constexpr auto kOwnIdle = model::IdleStates::Own;
 
 INSTANTIATE_TEST_SUITE_P(
 	Causes, RemedyOf,
 	testing::Values(
-		RemedyCase{"", Layer::SenderKernel}, //
-		RemedyCase{"tick", Layer::Interrupt, Part::None, "timer interrupt", Kind::Interrupt},
-		RemedyCase{"tick", Layer::Runqueue, Part::None, "SCHED softirq", Kind::Interrupt},
-		RemedyCase{"deep_idle", Layer::Runqueue, Part::IdleExit, "idle CPU", Kind::IdleCpu, model::IdleStates::Own},
-		RemedyCase{"deep_idle", Layer::Runqueue, Part::None, "idle CPU", Kind::IdleCpu, model::IdleStates::Own},
-		RemedyCase{"deep_idle", Layer::Wakeup, Part::IdleExit, "", Kind::IdleCpu, model::IdleStates::Own},
-		RemedyCase{"", Layer::Runqueue, Part::IdleExit, "idle CPU", Kind::IdleCpu, model::IdleStates::Held},
+		RemedyCase{"", Layer::SenderKernel}, RemedyCase{"own_code", Layer::ReceiverUser},
+		RemedyCase{"own_code", Layer::RelayUser},
+		RemedyCase{"tick", Layer::Interrupt, Part::None, "timer interrupt", analysis::Origin::Tick},
+		RemedyCase{"tick", Layer::Runqueue, Part::None, "SCHED softirq", analysis::Origin::Tick},
+		RemedyCase{"own_timer", Layer::Blocked, Part::Timer, "reader's own timer", analysis::Origin::OwnTimer, true},
+		RemedyCase{"own_timer", Layer::Interrupt, Part::None, "HRTIMER softirq", analysis::Origin::OwnTimer},
+		RemedyCase{"", Layer::Interrupt, Part::None, "HRTIMER softirq", analysis::Origin::OthersInterrupt},
+		RemedyCase{"deep_idle", Layer::Runqueue, Part::IdleExit, "idle CPU", analysis::Origin::IdleCpu, false,
+				   kOwnIdle},
+		RemedyCase{"deep_idle", Layer::Runqueue, Part::None, "idle CPU", analysis::Origin::IdleCpu, false, kOwnIdle},
+		RemedyCase{"deep_idle", Layer::Wakeup, Part::IdleExit, "", analysis::Origin::IdleCpu, false, kOwnIdle},
+		RemedyCase{"", Layer::Runqueue, Part::IdleExit, "idle CPU", analysis::Origin::IdleCpu},
 		RemedyCase{"task", Layer::Preempted, Part::None, "python3"},
-		RemedyCase{"task", Layer::Runqueue, Part::None, "timer interrupt"}, // a task may have any name
-		RemedyCase{"own_thread", Layer::Runqueue, Part::None, "recvUC"},
-		RemedyCase{"shared_cpu", Layer::Runqueue, Part::None, "worker", Kind::Task, model::IdleStates::Held, {1, 1}},
-		RemedyCase{"device_interrupt", Layer::Interrupt, Part::None, "interrupt 24", Kind::Interrupt},
-		RemedyCase{"softirq", Layer::Interrupt, Part::None, "NET_RX softirq", Kind::Interrupt},
-		RemedyCase{"throttled", Layer::Runqueue, Part::None, "throttled", Kind::Throttled},
-		RemedyCase{"", Layer::Runqueue, Part::None, "unknown", Kind::Unknown},
+		RemedyCase{"", Layer::Blocked, Part::None, "python3", analysis::Origin::OthersTask, true}, // it woke the thread
+		RemedyCase{"own_thread", Layer::Runqueue, Part::None, "recvUC", analysis::Origin::OwnThread},
+		RemedyCase{"shared_cpu",
+				   Layer::Runqueue,
+				   Part::None,
+				   "worker",
+				   analysis::Origin::OwnThread,
+				   false,
+				   model::IdleStates::Held,
+				   {1, 1}},
+		RemedyCase{"device_interrupt", Layer::Interrupt, Part::None, "interrupt 24", analysis::Origin::OthersInterrupt},
+		RemedyCase{"softirq", Layer::Interrupt, Part::None, "NET_RX softirq", analysis::Origin::OthersInterrupt},
+		RemedyCase{"", Layer::Interrupt, Part::Softirq, "NET_RX softirq", analysis::Origin::OwnWork},
+		RemedyCase{"", Layer::Blocked, Part::None, "NET_RX softirq", analysis::Origin::OthersInterrupt, true},
+		RemedyCase{"throttled", Layer::Runqueue, Part::None, "throttled", analysis::Origin::Limit},
+		RemedyCase{"", Layer::Runqueue, Part::None, "unknown", analysis::Origin::Unknown},
 		RemedyCase{"nagle", Layer::Network, Part::Held}, RemedyCase{"full_queue", Layer::Blocked, Part::Backpressure},
 		RemedyCase{"busy_receiver", Layer::Queue, Part::Busy},
 		RemedyCase{"spurious_wakeup", Layer::Wakeup, Part::Spurious},
 		RemedyCase{"spurious_wakeup", Layer::ReceiverKernel, Part::Spurious},
 		RemedyCase{"page_fault", Layer::Blocked, Part::Fault}, RemedyCase{"lock", Layer::Blocked, Part::Lock},
-		RemedyCase{"waking", Layer::Wakeup, Part::None}, RemedyCase{"waking", Layer::Wakeup, Part::Ipi},
-		RemedyCase{"", Layer::Wakeup, Part::None, "", Kind::None, model::IdleStates::Held, {0, 1}, model::Wait::Poll}),
+		RemedyCase{"waking", Layer::Wakeup, Part::None}, RemedyCase{"waking", Layer::Wakeup, Part::Ipi}),
 	[](const auto &each) { return std::to_string(each.index); });
 
-TEST(Remedies, DontAdviseTheWaitThatTheCellHas)
+TEST(Remedies, OfTheTickAreThoseOfTheKernel)
 {
-	RemedyCase one{"own_thread", Layer::Runqueue, Part::None, "recvUC"};
-	EXPECT_NE(remedies_for(one).at(0).advice.find("-w callback"), std::string::npos);
-	one.wait = model::Wait::Callback;
-	EXPECT_EQ(remedies_for(one).at(0).advice.find("-w callback"), std::string::npos);
+	RemedyCase one{"tick", Layer::Interrupt, Part::None, "timer interrupt", analysis::Origin::Tick};
+	EXPECT_TRUE(says(one, "nohz_full="));
+	one.nohz_full = false;
+	EXPECT_EQ(advice_for(one), "") << "this kernel has no such parameter";
+	one.nohz_full.reset();
+	EXPECT_EQ(advice_for(one), "") << "a run of an older version doesn't tell";
+}
+
+constexpr model::Mechanisms kTcp = {Mechanism::Socket, Mechanism::ByteStream, Mechanism::NetworkDevice};
+constexpr model::Mechanisms kLibrary = {Mechanism::LibraryCalls, Mechanism::LibraryThreads};
+
+TEST(Remedies, OfSpuriousWakingsAreForUnixStreams)
+{
+	RemedyCase one{"spurious_wakeup", Layer::Wakeup, Part::Spurious};
+	EXPECT_TRUE(says(one, "-w epoll"));
+	one.wait = Wait::Epoll;
+	EXPECT_FALSE(says(one, "-w epoll"));
+	for (const model::Mechanisms other : {kTcp, kLibrary, model::Mechanisms{Mechanism::MessageQueue}}) {
+		one.mechanisms = other;
+		EXPECT_EQ(advice_for(one), "");
+	}
+}
+
+TEST(Remedies, OfAFullQueueAreThoseThatTheTargetHas)
+{
+	RemedyCase one{"full_queue", Layer::Blocked, Part::Backpressure};
+	one.offers->qos = 0;
+	EXPECT_TRUE(says(one, "SO_SNDBUF") && says(one, "wmem_default"));
+	EXPECT_FALSE(says(one, "depth=") || says(one, "--rate")) << "a ping-pong has no rate";
+	one.mechanisms = kTcp;
+	EXPECT_TRUE(says(one, "tcp_wmem"));
+	EXPECT_FALSE(says(one, "wmem_default"));
+	one.mechanisms = kLibrary;
+	EXPECT_FALSE(says(one, "SO_SNDBUF") || says(one, "tcp_wmem") || says(one, "depth="));
+	one.offers->qos = 1u << ICEPATH_QOS_DEPTH;
+	EXPECT_TRUE(says(one, "depth="));
+	one.offers.reset();
+	EXPECT_FALSE(says(one, "depth=")) << "a run of an older version doesn't tell";
+}
+
+TEST(Remedies, OfWakingsAreTheWaitsThatTheTargetHas)
+{
+	RemedyCase one{"waking", Layer::Wakeup};
+	EXPECT_TRUE(says(one, "-w poll"));
+	EXPECT_FALSE(says(one, "-w spin"));
+	one.offers->waits = {Wait::Block, Wait::Spin};
+	EXPECT_TRUE(says(one, "-w spin"));
+	EXPECT_FALSE(says(one, "-w poll"));
+	one.offers->waits = {Wait::Block, Wait::Callback};
+	EXPECT_EQ(advice_for(one), "");
+	one = {"waking", Layer::Wakeup};
+	one.wait = Wait::Poll;
+	EXPECT_EQ(advice_for(one), "");
+}
+
+TEST(Remedies, OfItsOwnThreadsAreThoseThatTheTargetHas)
+{
+	RemedyCase one{"own_thread", Layer::Runqueue, Part::None, "nng:task", analysis::Origin::OwnThread};
+	one.mechanisms = kLibrary;
+	EXPECT_TRUE(says(one, "nng:task") && says(one, "--free-library-threads"));
+	EXPECT_FALSE(says(one, "-w callback") || says(one, "--daemon-cpus") || says(one, "--isolate"));
+	one.offers->waits.add(Wait::Callback);
+	EXPECT_TRUE(says(one, "-w callback"));
+	one.wait = Wait::Callback;
+	EXPECT_FALSE(says(one, "-w callback")) << "the cell has it";
+	one.offers->daemon = true;
+	EXPECT_TRUE(says(one, "--daemon-cpus"));
 }
 
 TEST(Remedies, HaveTheGreatestFirst)
@@ -122,10 +230,12 @@ TEST(Remedies, HaveTheGreatestFirst)
 		 {std::tuple{Layer::Network, Part::Held, 3000u}, {Layer::Queue, Part::Busy, 7000u}}) {
 		DifferenceRow row{layer, part, path::Role::Receiver, 0, {}, {}};
 		row.of.a_ns = ns;
+		row.of.interval = stats::Interval{ns - 1.0, ns + 1.0};
 		difference.kinds.push_back({analysis::kind_of(layer, part, false), {row}, row.of});
 		difference.of.a_ns += ns;
 	}
-	const std::vector<Remedy> remedies = remedies_of({difference, {}, socket_cell(model::Pattern::OneWay)});
+	const model::Head head = small_head();
+	const std::vector<Remedy> remedies = remedies_of({difference, {}, socket_cell(model::Pattern::OneWay), head});
 	ASSERT_EQ(remedies.size(), 2u);
 	EXPECT_EQ(remedies[0].cause, "busy_receiver");
 	text::Page page({false, true}, 100);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <regex>
 
 #include "profiler/analysis/layer_style.h"
@@ -60,6 +61,8 @@ analysis::RunResult run_with(const rundir::TemporaryDirectory &temporary, const 
 	return analysis::analyse(path, what.wanted);
 }
 
+TailExplanation tail_of(const analysis::RunResult &run) { return explain_tail(run.cells[0], run.head); }
+
 class Tail : public testing::Test {
 protected:
 	rundir::TemporaryDirectory temporary;
@@ -67,7 +70,7 @@ protected:
 
 TEST_F(Tail, GrowthsOfTheLayersAddUpToThatOfTheLatency)
 {
-	const TailExplanation tail = explain_tail(run_with(temporary, {}).cells[0]);
+	const TailExplanation tail = tail_of(run_with(temporary, {}));
 	ASSERT_NE(tail.verdict, TailVerdict::TooFew) << tail.refusal;
 	int64_t growth = 0;
 	for (const KindDifference &kind : tail.growth.kinds)
@@ -85,7 +88,7 @@ TEST_F(Tail, GrowthsOfTheLayersAddUpToThatOfTheLatency)
 
 TEST_F(Tail, IsExplainedByWhatHadTheCpu)
 {
-	const TailExplanation tail = explain_tail(run_with(temporary, {}).cells[0]);
+	const TailExplanation tail = tail_of(run_with(temporary, {}));
 	EXPECT_EQ(tail.verdict, TailVerdict::Explained);
 	ASSERT_FALSE(tail.causes.empty());
 	EXPECT_EQ(tail.causes[0].messages, tail.messages);
@@ -112,42 +115,59 @@ TEST(Causes, AreComparedWithTypicalMessages)
 	EXPECT_NEAR(*cause.lift(), 3, 1e-9);
 }
 
-struct Wait {
+struct WaitFor {
 	path::Culprit who;
 	uint64_t ns;
 	model::Part part = model::Part::None;
 };
 constexpr path::Culprit kFirstTask{path::Culprit::Kind::Task, 7, 0}, kSecondTask{path::Culprit::Kind::Task, 8, 0};
 
-// Each message waited for these in runqueue.
-analysis::Culprits culprits_of(const std::vector<std::vector<Wait>> &messages, const std::string &first = "first")
+// Each message waited for these in runqueue. They are of successive blocks, each of which has as many.
+analysis::Culprits culprits_of(const std::vector<std::vector<WaitFor>> &messages, const std::string &first = "first",
+							   size_t of_each_block = SIZE_MAX)
 {
 	path::Observations seen;
 	seen.task_names = {{7, first}, {8, "second"}};
+	seen.threads[7].tid = 7;
 	analysis::Culprits culprits;
-	for (const std::vector<Wait> &waits : messages) {
+	for (size_t i = 0; i < messages.size(); ++i) {
 		path::Path path;
-		for (const Wait &wait : waits) {
+		for (const WaitFor &wait : messages[i]) {
 			path::Segment segment{model::Layer::Runqueue, wait.part, 1, 2, {}, {}, {}};
 			segment.begin.at_ns = path.recv_ns;
 			segment.end.at_ns = path.recv_ns += wait.ns;
 			path.shares.push_back({static_cast<uint32_t>(path.segments.size()), wait.who, wait.ns});
 			path.segments.push_back(segment);
 		}
-		culprits.add(path, seen);
+		culprits.add(path, seen, i / of_each_block);
 	}
 	return culprits;
+}
+
+// Layers of as many messages, in such blocks.
+analysis::Breakdown layers_of(size_t messages, size_t of_each_block = SIZE_MAX)
+{
+	analysis::Breakdown layers;
+	for (size_t i = 0; i < messages; ++i) {
+		path::Path path;
+		path.recv_ns = 1000;
+		layers.add(path, {});
+		if (i % of_each_block == of_each_block - 1)
+			layers.end_block(of_each_block, static_cast<uint32_t>(i / of_each_block));
+	}
+	return layers;
 }
 
 TEST(Causes, AreMeansOverTheMessagesThatTheySayTheyAre)
 {
 	const analysis::Culprits a = culprits_of(
 		{{{kFirstTask, 100}, {kFirstTask, 40, model::Part::IdleExit}}, {{kFirstTask, 60}}, {{kSecondTask, 1000}}});
-	const std::vector<Cause> causes = causes_of(a, 4, culprits_of({{{kFirstTask, 30}}}), 10, {"first", "receiver"});
+	const analysis::Breakdown of_a = layers_of(4), of_b = layers_of(10);
+	const std::vector<Cause> causes = causes_of({a, of_a}, {culprits_of({{{kFirstTask, 30}}}), of_b});
 	ASSERT_EQ(causes.size(), 2u);
 	EXPECT_EQ(causes[0].name, "second") << "the greatest growth first";
-	EXPECT_FALSE(causes[0].is_own_thread);
-	EXPECT_TRUE(causes[1].is_own_thread);
+	EXPECT_EQ(causes[0].origin, analysis::Origin::OthersTask);
+	EXPECT_EQ(causes[1].origin, analysis::Origin::OwnThread);
 	EXPECT_DOUBLE_EQ(causes[0].growth_ns, 1000.0 / 4);
 	EXPECT_FALSE(causes[0].lift());
 	const Cause &first = causes[1];
@@ -156,6 +176,59 @@ TEST(Causes, AreMeansOverTheMessagesThatTheySayTheyAre)
 	EXPECT_DOUBLE_EQ(first.other_share, 1.0 / 10);
 	EXPECT_DOUBLE_EQ(first.when_there_ns, 200.0 / 2);
 	EXPECT_DOUBLE_EQ(first.growth_ns, 200.0 / 4 - 30.0 / 10);
+	EXPECT_FALSE(first.is_told()) << "one block is no evidence";
+}
+
+// Twenty blocks of two messages in A and of two in B.
+bool is_told(const std::function<std::vector<WaitFor>(size_t message)> &a,
+			 const std::function<std::vector<WaitFor>(size_t message)> &b)
+{
+	std::vector<std::vector<WaitFor>> of_a, of_b;
+	for (size_t i = 0; i < 40; ++i) {
+		of_a.push_back(a(i));
+		of_b.push_back(b(i));
+	}
+	const analysis::Breakdown layers = layers_of(40, 2);
+	return causes_of({culprits_of(of_a, "first", 2), layers}, {culprits_of(of_b, "first", 2), layers}).at(0).is_told();
+}
+
+TEST(Causes, AreToldWhereTheyAreLongerAndMoreOften)
+{
+	const auto each = [](uint64_t ns) { return [ns](size_t) -> std::vector<WaitFor> { return {{kFirstTask, ns}}; }; };
+	const auto one_in = [](size_t many, uint64_t ns) {
+		return [many, ns](size_t i) -> std::vector<WaitFor> {
+			return i % many == 0 ? std::vector<WaitFor>{{kFirstTask, ns}} : std::vector<WaitFor>();
+		};
+	};
+	EXPECT_TRUE(is_told(each(500), one_in(8, 500)));
+	EXPECT_TRUE(is_told(one_in(2, 500), one_in(SIZE_MAX, 0)));
+	EXPECT_TRUE(is_told(each(500), each(300))) << "always there, and longer";
+	EXPECT_FALSE(is_told(one_in(2, 900), each(300))) << "longer, but less often";
+	EXPECT_FALSE(is_told(one_in(20, 900), one_in(20, 300))) << "longer, and as often";
+	EXPECT_FALSE(is_told(one_in(13, 500), one_in(SIZE_MAX, 0))) << "in four blocks of twenty";
+}
+
+TEST(Causes, OfNamesThatDifferByNumbersAreOne)
+{
+	const auto named = [](const std::vector<std::string> &names) {
+		path::Observations seen;
+		analysis::Culprits culprits;
+		for (uint32_t tid = 1; const std::string &name : names) {
+			seen.task_names[tid] = name;
+			path::Path path;
+			path.recv_ns = 100;
+			path.segments.push_back({model::Layer::Runqueue, model::Part::None, 1, 2, {}, {100, {}}, {}});
+			path.shares.push_back({0, {path::Culprit::Kind::Task, tid++, 0}, 100});
+			culprits.add(path, seen);
+		}
+		return culprits.top(9);
+	};
+	const std::vector<analysis::CulpritRow> rows = named({"x-1", "x-12", "y-7"});
+	ASSERT_EQ(rows.size(), 2u);
+	EXPECT_EQ(rows[0].name, "x-*");
+	EXPECT_EQ(rows[0].messages, 2u);
+	EXPECT_EQ(rows[0].total_ns, 200u);
+	EXPECT_EQ(rows[1].name, "y-7");
 }
 
 TEST_F(Tail, TableSaysWhichThreadsAreTheCellsOwn)
@@ -163,45 +236,52 @@ TEST_F(Tail, TableSaysWhichThreadsAreTheCellsOwn)
 	analysis::RunResult result = run_with(temporary, {});
 	analysis::CellResult &cell = result.cells[0];
 	cell.typical_culprits = {};
-	const std::string own = own_threads(cell.tail->layers).back();
-	cell.tail_culprits = culprits_of({{{kFirstTask, 9000}, {kSecondTask, 5000}}}, own);
+	cell.tail_culprits = culprits_of({{{kFirstTask, 9000}, {kSecondTask, 5000}}});
 	text::Page page({.unicode = true}, 120);
-	text::add_tail(page, result, 0, explain_tail(result.cells[0]));
+	text::add_tail(page, result, 0, explain_tail(result.cells[0], result.head));
 	const std::string told = page.take();
-	EXPECT_TRUE(std::regex_search(told, std::regex("\n  " + own + " .* runqueue, a thread of its own\n"))) << told;
+	EXPECT_TRUE(std::regex_search(told, std::regex("\n  first .* runqueue, a thread of its own\n"))) << told;
 	EXPECT_TRUE(std::regex_search(told, std::regex("\n  second .* runqueue\n"))) << told;
 }
 
 TEST_F(Tail, VerdictIsByTheShareThatHasAName)
 {
 	analysis::CellResult cell = run_with(temporary, {}).cells[0];
-	const TailExplanation before = explain_tail(cell);
-	const double all_ns = static_cast<double>(before.growth.of.ns()) * static_cast<double>(before.messages);
+	const TailExplanation before = explain_tail(cell, small_head());
+	const stats::WeightedBlocks blocks = cell.tail->layers.blocks();
+	const double all_ns = static_cast<double>(before.growth.of.ns()) * static_cast<double>(before.messages) /
+						  static_cast<double>(blocks.weights.size());
 	cell.typical_culprits = {};
 	const auto verdict = [&](double share, path::Culprit who) {
-		cell.tail_culprits = culprits_of({{{who, static_cast<uint64_t>(share * all_ns)}}});
-		return explain_tail(cell).verdict;
+		std::vector<std::vector<WaitFor>> one_in_each(blocks.weights.size(),
+													  {{who, static_cast<uint64_t>(share * all_ns)}});
+		cell.tail_culprits = culprits_of(one_in_each, "first", 1);
+		return explain_tail(cell, small_head()).verdict;
 	};
 	EXPECT_EQ(verdict(0.81, kFirstTask), TailVerdict::Explained);
 	EXPECT_EQ(verdict(0.79, kFirstTask), TailVerdict::Partly);
 	EXPECT_EQ(verdict(0.41, kFirstTask), TailVerdict::Partly);
 	EXPECT_EQ(verdict(0.39, kFirstTask), TailVerdict::Unexplained);
 	EXPECT_EQ(verdict(0.9, {path::Culprit::Kind::IdleCpu, 0, 0}), TailVerdict::Unexplained) << "nothing to look for";
-	EXPECT_TRUE(explain_tail(cell).causes.empty());
+	EXPECT_TRUE(explain_tail(cell, small_head()).causes.empty());
+	cell.tail_culprits = culprits_of({{{kFirstTask, static_cast<uint64_t>(0.9 * all_ns) * blocks.weights.size()}}});
+	const TailExplanation once = explain_tail(cell, small_head());
+	EXPECT_EQ(once.verdict, TailVerdict::Unexplained) << "all in one block: by chance";
+	EXPECT_NEAR(once.by_chance, 0.9, 0.01);
 }
 
 TEST_F(Tail, ShowsTheCausesThatGrow)
 {
 	analysis::RunResult result = run_with(temporary, {});
 	analysis::CellResult &cell = result.cells[0];
-	std::vector<Wait> waits;
+	std::vector<WaitFor> waits;
 	for (uint32_t task = 20; task < 28; ++task)
 		waits.push_back({{path::Culprit::Kind::Task, task, 0}, 100'000 - task});
 	cell.tail_culprits = culprits_of({waits});
 	cell.typical_culprits = {};
 	const auto printed = [&] {
 		text::Page page({false, true}, 100);
-		text::add_tail(page, result, 0, explain_tail(result.cells[0]));
+		text::add_tail(page, result, 0, explain_tail(result.cells[0], result.head));
 		return page.take();
 	};
 	std::string text = printed();
@@ -218,6 +298,7 @@ TEST_F(Tail, ShowsTheCausesThatGrow)
 TEST_F(Tail, OfFewKnownPathsIsNotExplained)
 {
 	analysis::CellResult cell = run_with(temporary, {}).cells[0];
+	cell.tail_culprits = cell.typical_culprits = {}; // which are of other blocks
 	analysis::LatencyRange few = *cell.tail;
 	few.layers = {};
 	path::Observations seen;
@@ -234,14 +315,14 @@ TEST_F(Tail, OfFewKnownPathsIsNotExplained)
 				few.layers.end_block(message % 3 + 1, message);
 		}
 		cell.tail = few;
-		return explain_tail(cell).refusal;
+		return explain_tail(cell, small_head()).refusal;
 	};
 	EXPECT_NE(refusal_with(9, 9).find("9 messages of the tail have a known path, in 3 blocks"), std::string::npos);
 	EXPECT_EQ(refusal_with(10, 10), "");
 	EXPECT_NE(refusal_with(49, 100).find("only 49 of 100 messages of the tail"), std::string::npos);
 	EXPECT_EQ(refusal_with(50, 100), "");
 	cell.tail = cell.typical;
-	EXPECT_NE(explain_tail(cell).refusal.find("take no longer than typical ones"), std::string::npos);
+	EXPECT_NE(explain_tail(cell, small_head()).refusal.find("take no longer than typical ones"), std::string::npos);
 }
 
 TEST_F(Tail, SaysWhichMessagesItIsNotOf)
@@ -250,7 +331,7 @@ TEST_F(Tail, SaysWhichMessagesItIsNotOf)
 	analysis::CellResult &cell = result.cells[0];
 	const auto text = [&] {
 		text::Page page({false, true}, 500);
-		text::add_tail(page, result, 0, explain_tail(cell));
+		text::add_tail(page, result, 0, explain_tail(cell, small_head()));
 		return page.take();
 	};
 	EXPECT_EQ(text().find("unknown"), std::string::npos) << text();
@@ -278,7 +359,7 @@ TEST_F(Tail, SaysWhichMessagesItIsNotOf)
 // Every second message waits 3 µs for the hog, typical ones among them.
 TEST_F(Tail, CountsWhatTypicalMessagesMetAsWell)
 {
-	const TailExplanation tail = explain_tail(run_with(temporary, {.of = 2, .others_ns = 3000}).cells[0]);
+	const TailExplanation tail = tail_of(run_with(temporary, {.of = 2, .others_ns = 3000}));
 	ASSERT_FALSE(tail.causes.empty());
 	EXPECT_NEAR(tail.causes[0].other_share, 0.5, 0.1);
 	EXPECT_NEAR(*tail.causes[0].lift(), 2, 0.4);
@@ -287,11 +368,11 @@ TEST_F(Tail, CountsWhatTypicalMessagesMetAsWell)
 
 TEST_F(Tail, OfFewBlocksIsNotExplained)
 {
-	EXPECT_EQ(explain_tail(run_with(temporary, {.blocks = 2, .every = 10}).cells[0]).verdict, TailVerdict::TooFew);
+	EXPECT_EQ(tail_of(run_with(temporary, {.blocks = 2, .every = 10})).verdict, TailVerdict::TooFew);
 	// Any other percentile needs as many.
 	const analysis::RunResult result =
 		run_with(temporary, {.blocks = 2, .every = 10, .wanted = {.tail = stats::Percentile{99'500}, .message = {}}});
-	const TailExplanation tail = explain_tail(result.cells[0]);
+	const TailExplanation tail = explain_tail(result.cells[0], result.head);
 	EXPECT_EQ(tail.verdict, TailVerdict::TooFew);
 	EXPECT_NE(tail.refusal.find("in 2 blocks; 10 in 3 are needed"), std::string::npos) << tail.refusal;
 }
@@ -305,12 +386,12 @@ TEST_F(Tail, BeginsWhereItIsAskedTo)
 	const analysis::RunResult p95 = from(95'000), p99 = from(99'000), p99_9 = from(99'900);
 	EXPECT_EQ(p95.cells[0].tail->from_ns, kPlainNs + 2000) << "one in ten waits for 2 µs";
 	EXPECT_EQ(p99.cells[0].tail->from_ns, kPlainNs + kTailSlowerBy);
-	const TailExplanation rare = explain_tail(p99_9.cells[0]);
+	const TailExplanation rare = explain_tail(p99_9.cells[0], p99_9.head);
 	EXPECT_EQ(rare.verdict, TailVerdict::TooFew) << "7200 messages have no p99.9";
 	EXPECT_NE(rare.refusal.find("7200 messages with probes have no such tail"), std::string::npos) << rare.refusal;
-	EXPECT_LT(explain_tail(p95.cells[0]).growth.of.ns(), explain_tail(p99.cells[0]).growth.of.ns());
+	EXPECT_LT(explain_tail(p95.cells[0], p95.head).growth.of.ns(), explain_tail(p99.cells[0], p99.head).growth.of.ns());
 	text::Page page({false, true}, 100);
-	text::add_tail(page, p95, 0, explain_tail(p95.cells[0]));
+	text::add_tail(page, p95, 0, explain_tail(p95.cells[0], p95.head));
 	EXPECT_NE(page.take().find("the tail, from p95 on"), std::string::npos);
 }
 
@@ -318,13 +399,13 @@ TEST_F(Tail, IsComparedWithThatWithoutProbes)
 {
 	const analysis::Wanted wanted{.tail = stats::kP99, .message = {}};
 	const analysis::RunResult alike = run_with(temporary, {.wanted = wanted});
-	EXPECT_EQ(explain_tail(alike.cells[0]).as_without_probes, true);
+	EXPECT_EQ(explain_tail(alike.cells[0], alike.head).as_without_probes, true);
 	const analysis::RunResult unlike = run_with(temporary, {.unprobed_slow_by = 5 * kTailSlowerBy, .wanted = wanted});
-	EXPECT_EQ(explain_tail(unlike.cells[0]).as_without_probes, false);
+	EXPECT_EQ(explain_tail(unlike.cells[0], unlike.head).as_without_probes, false);
 	const analysis::RunResult less = run_with(temporary, {.unprobed_slow_by = kTailSlowerBy / 5, .wanted = wanted});
-	EXPECT_EQ(explain_tail(less.cells[0]).as_without_probes, false);
+	EXPECT_EQ(explain_tail(less.cells[0], less.head).as_without_probes, false);
 	text::Page page({false, true}, 300);
-	text::add_tail(page, unlike, 0, explain_tail(unlike.cells[0]));
+	text::add_tail(page, unlike, 0, explain_tail(unlike.cells[0], unlike.head));
 	const std::string text = page.take();
 	EXPECT_NE(text.find("the tails differ"), std::string::npos) << text;
 	EXPECT_NE(text.find("p99 is 205 µs (205 to 205) with probes, 1005 µs (1005 to 1005) without"), std::string::npos)
@@ -333,9 +414,9 @@ TEST_F(Tail, IsComparedWithThatWithoutProbes)
 
 TEST_F(Tail, SaysHowManyBlocksItIsIn)
 {
-	const TailExplanation everywhere = explain_tail(run_with(temporary, {}).cells[0]);
+	const TailExplanation everywhere = tail_of(run_with(temporary, {}));
 	EXPECT_NEAR(everywhere.most_of_one_block, 1.0 / 12, 0.01);
-	const TailExplanation some = explain_tail(run_with(temporary, {.blocks = 6, .every = 25}).cells[0]);
+	const TailExplanation some = tail_of(run_with(temporary, {.blocks = 6, .every = 25}));
 	EXPECT_EQ(some.blocks, 6u);
 	EXPECT_EQ(some.of_blocks, 12u);
 	EXPECT_NEAR(some.most_of_one_block, 1.0 / 6, 0.01);
@@ -345,7 +426,7 @@ TEST_F(Tail, IsPrintedForTheCellsThatWereAskedFor)
 {
 	const analysis::RunResult result = run_with(temporary, {});
 	text::Page page({false, true}, 100);
-	text::add_tail(page, result, 0, explain_tail(result.cells[0]));
+	text::add_tail(page, result, 0, explain_tail(result.cells[0], result.head));
 	const std::string text = page.take();
 	EXPECT_NE(text.find("verdict   explained"), std::string::npos) << text;
 	EXPECT_NE(text.find("= recv - send"), std::string::npos) << text;
@@ -362,15 +443,17 @@ TEST_F(Tail, AdviceStandsOnce)
 {
 	analysis::RunResult result = run_with(temporary, {});
 	analysis::CellResult &cell = result.cells[0];
-	TailExplanation tail = explain_tail(cell);
+	TailExplanation tail = explain_tail(cell, small_head());
 	ASSERT_TRUE(tail.is_explained());
 	Difference waking;
 	DifferenceRow row{model::Layer::Wakeup, model::Part::None, path::Role::Receiver, 0, {}, {}};
 	row.of.a_ns = waking.of.a_ns = 5000;
+	row.of.interval = stats::Interval{4000, 6000};
+	cell.cell.offers = model::Offers{{model::Wait::Poll}, 0, false};
 	waking.kinds.push_back({analysis::LayerKind::Waking, {row}, row.of});
 	cell.modes.resize(1);
 	tail.growth = waking;
-	tail.remedies = remedies_of({waking, {}, cell.cell});
+	tail.remedies = remedies_of({waking, {}, cell.cell, result.head});
 	ASSERT_EQ(tail.remedies.size(), 1u);
 	tail.unprobed = UnprobedTail{0, ModeDifference{0, 0, waking}, ""};
 	text::Page page({false, true}, 400);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "icepath/plugin.h"
 #include "profiler/calibrate/calibration.h"
 #include "profiler/rundir/cell_json.h"
 #include "profiler/rundir/container.h"
@@ -66,9 +67,12 @@ void add_json(const Corpus &corpus)
 	const auto add = [&](const char *name, char kind, const nlohmann::ordered_json &json) {
 		corpus.add("run_json", name, kind + rundir::json_text(json));
 	};
-	add("head", 'h', rundir::to_json(rundir::example_head()));
+	model::Head head = rundir::example_head();
+	head.host.nohz_full = true;
+	head.cells[1].offers = {{model::Wait::Block, model::Wait::Spin}, 1u << ICEPATH_QOS_DEPTH, true};
+	add("head", 'h', rundir::to_json(head));
 	add("tail", 't', rundir::to_json(rundir::example_tail()));
-	add("cell", 'c', rundir::to_json(rundir::example_head().cells[1]));
+	add("cell", 'c', rundir::to_json(head.cells[1]));
 	add("window", 'w', rundir::to_json(*block.window, 1));
 	nlohmann::ordered_json measurement = rundir::to_json(block);
 	measurement["cell"] = 0; // the target's only cell

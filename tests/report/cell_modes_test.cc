@@ -376,15 +376,16 @@ TEST_F(Modes, OfFewKnownPathsAreNotCompared)
 	CellResult &cell = result.cells[0];
 	const auto told = [&] {
 		text::Page page({false, true}, 500);
-		text::add_tail(page, result, 0, explain::explain_tail(cell));
+		text::add_tail(page, result, 0, explain::explain_tail(cell, result.head));
 		return page.take();
 	};
-	ASSERT_TRUE(explain::explain_tail(cell).unprobed && explain::explain_tail(cell).unprobed->than_fastest);
+	ASSERT_TRUE(explain::explain_tail(cell, result.head).unprobed &&
+				explain::explain_tail(cell, result.head).unprobed->than_fastest);
 	for (const size_t mode : {size_t{0}, size_t{1}}) {
 		analysis::LatencyRange &range = cell.modes[mode].range;
 		const uint64_t messages = range.messages;
 		range.messages = 2 * range.layers.deliveries() + 1;
-		EXPECT_FALSE(explain::explain_tail(cell).unprobed->than_fastest);
+		EXPECT_FALSE(explain::explain_tail(cell, result.head).unprobed->than_fastest);
 		EXPECT_NE(told().find(fmt::format("messages of mode {} have a known path, too few", mode + 1)),
 				  std::string::npos)
 			<< told();
@@ -415,7 +416,7 @@ TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
 {
 	run_with(10);
 	RunResult result = analysis::analyse(path, {.tail = stats::kP99, .message = {}});
-	const explain::TailExplanation tail = explain::explain_tail(result.cells[0]);
+	const explain::TailExplanation tail = explain::explain_tail(result.cells[0], result.head);
 	ASSERT_TRUE(tail.unprobed);
 	const auto steps = [&] {
 		std::string text;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "icepath/plugin.h"
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
 #include "tests/model/own_window.h"
@@ -70,6 +71,24 @@ void expect_same(const model::Block &a, const model::Block &b)
 		EXPECT_EQ(std::tie(x.sender_key, x.receiver_key), std::tie(y.sender_key, y.receiver_key));
 		EXPECT_TRUE(same_bytes(x.sends, y.sends));
 		EXPECT_TRUE(same_bytes(x.recvs, y.recvs));
+	}
+}
+
+// Runs of older versions record neither.
+TEST_F(ContainerTest, ReturnsWhatTargetAndKernelCanDo)
+{
+	model::Head head = example_head();
+	for (const bool recorded : {false, true}) {
+		if (recorded) {
+			head.host.nohz_full = true;
+			head.cells[1].offers = {{model::Wait::Block, model::Wait::Spin}, 1u << ICEPATH_QOS_DEPTH, true};
+		}
+		std::filesystem::remove_all(run);
+		Writer(run, head).finish({});
+		Reader reader(run);
+		EXPECT_EQ(reader.head().host, head.host);
+		EXPECT_EQ(reader.head().cells[0].offers, std::nullopt);
+		EXPECT_EQ(reader.head().cells[1].offers, head.cells[1].offers);
 	}
 }
 
