@@ -49,10 +49,12 @@ std::optional<std::string> fifo_without_sleep(const Machine &machine, const std:
 			"(sysctl kernel.sched_rt_runtime_us=950000)");
 	if (!machine.throttles_real_time())
 		return std::nullopt;
-	return fmt::format("under SCHED_FIFO, sides that never sleep are stopped for up to {} of every {} ms "
-					   "(kernel.sched_rt_runtime_us)",
-					   static_cast<double>(machine.rt_period_us - machine.rt_runtime_us) / 1000,
-					   static_cast<double>(machine.rt_period_us) / 1000);
+	return fmt::format(
+		"under SCHED_FIFO, the kernel would stop sides that never sleep for up to {} of every {} ms, once "
+		"they have run for {} (kernel.sched_rt_runtime_us): a notice of each such cell says whether "
+		"they lost their CPUs",
+		static_cast<double>(machine.rt_period_us - machine.rt_runtime_us) / 1000,
+		static_cast<double>(machine.rt_period_us) / 1000, static_cast<double>(machine.rt_runtime_us) / 1000);
 }
 
 } // namespace icepath::cpuset

@@ -219,6 +219,31 @@ void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 	}
 }
 
+// No message takes longer than all that was measured. An interval of a percentile that ends beyond it shows that the
+// blocks tell nothing of that percentile, which then is missing, as where there are too few blocks.
+void leave_out_impossible_bounds(uint64_t measured_ns, CellResult &cell)
+{
+	const auto check = [&](stats::Distribution &of) {
+		for (size_t i = 0; i < of.intervals.size(); ++i)
+			if (of.intervals[i] && of.intervals[i]->high > static_cast<double>(measured_ns)) {
+				of.intervals[i].reset();
+				of.percentiles[i].reset();
+			}
+		for (auto *interval : {&of.standard_deviation_interval, &of.median_deviation_interval})
+			if (*interval && (*interval)->high > static_cast<double>(measured_ns))
+				interval->reset();
+	};
+	for (stats::Distribution *of : {&cell.latency, &cell.latency_probed, &cell.latency_sampled, &cell.round_trip,
+									&cell.pacing, &cell.from_due, &cell.first_response, &cell.to_all, &cell.send_call})
+		check(*of);
+	std::ranges::for_each(cell.by_flow, check);
+	for (CellMode &mode : cell.modes)
+		check(mode.latency);
+	for (auto *begin : {&cell.tail_begin, &cell.tail_begin_probed})
+		if (*begin && (*begin)->interval && (*begin)->interval->high > static_cast<double>(measured_ns))
+			(*begin)->interval.reset();
+}
+
 WorstMessage worst_message(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
 						   const Block &block, const model::Cell &cell)
 {
@@ -387,8 +412,10 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 			result.cells.back().search = std::move(searches.at(result.cells.size() - 1));
 		}
 		std::vector<Samples> samples(result.cells.size(), Samples(most_values(result.cells.size(), wanted)));
+		uint64_t measured_ns = 0; // in all blocks
 		while (const auto window = reader.next())
 			for (const Block &block : window->blocks) {
+				measured_ns += block.window->finish.monotonic_ns - block.window->begin.monotonic_ns;
 				CellResult &cell = result.cells[block.cell];
 				places.push_back(cell.capture.by_block.size());
 				cell.capture.add(block, window->blocks.size() - 1, window->records);
@@ -398,6 +425,8 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
 			describe(result.cells[i], std::exchange(samples[i], Samples(0)), wanted); // frees them before the next
+		for (CellResult &cell : result.cells)
+			leave_out_impossible_bounds(measured_ns, cell);
 		std::vector<std::vector<stats::BlockValue>> blocks;
 		for (const CellResult &cell : result.cells)
 			blocks.push_back(cell.compared);

@@ -152,6 +152,26 @@ void add_layer_notices(const analysis::CellResult &cell, Notices &list)
 				stats::duration(static_cast<double>(held) / deliveries)));
 }
 
+// The kernel's limit of real-time tasks stops a side only once it has run for long without a sleep. What counts is
+// whether it did.
+void add_fifo_notice(const analysis::CellResult &cell, Notices &list)
+{
+	if (cell.cell.levels.fifo_priority == 0 || !model::never_sleeps(cell.cell.wait) || cell.complete() == 0)
+		return;
+	uint64_t lost_ns = 0;
+	for (const analysis::LayerRow &row : cell.layers.rows())
+		if (row.layer == model::Layer::Preempted || row.part == model::Part::Preempted)
+			lost_ns += row.total_ns;
+	add(list, "sides under SCHED_FIFO that never sleep", cell.cell,
+		lost_ns == 0
+			? "they never lost their CPUs while a message was on its way, in blocks with probes: these are too "
+			  "short for the kernel's limit of real-time tasks"
+			: fmt::format("they lost their CPUs for {} of {} in which messages were on their way, in blocks "
+						  "with probes",
+						  stats::duration(static_cast<double>(lost_ns)),
+						  stats::duration(static_cast<double>(cell.layers.total_ns()))));
+}
+
 // Blocks end by their time or by a full log. Slow ones have fewer messages then, and count for less in all figures.
 void add_weight_notice(const analysis::CellResult &cell, Notices &list)
 {
@@ -274,6 +294,7 @@ void add_cell_notices(const analysis::CellResult &cell, size_t cells, Notices &l
 	add_capture_notices(cell, list);
 	add_qos_notice(cell, list);
 	add_layer_notices(cell, list);
+	add_fifo_notice(cell, list);
 	add_weight_notice(cell, list);
 	add_length_notices(cell, list);
 	if (cell.search)

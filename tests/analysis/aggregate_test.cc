@@ -368,6 +368,51 @@ TEST(Notices, WhatManyCellsShareIsOneNoticeInBrief)
 	EXPECT_EQ(explain::notices(result).brief(), std::vector<std::string>{"t0 64 B pingpong block: not measured"});
 }
 
+// In three blocks of five messages take a millisecond, in the others some microseconds: by that their p50 may be
+// seconds, though all that was measured took less than one.
+TEST_F(AggregateTest, APercentileThatMayTakeLongerThanTheRunIsMissing)
+{
+	std::vector<model::Block> blocks;
+	uint64_t measured_ns = 0;
+	for (uint32_t round = 0; round < 5; ++round) {
+		BlockPlan plan;
+		plan.cell = 1;
+		plan.round = round;
+		plan.delay_ns = [&](uint64_t, size_t) { return round % 2 == 0 ? uint64_t{1'000'000} : uint64_t{0}; };
+		blocks.push_back(make_block(socket_cell(model::Pattern::OneWay), plan));
+		measured_ns += blocks.back().window->finish.monotonic_ns - blocks.back().window->begin.monotonic_ns;
+	}
+	const stats::Distribution latency = of(blocks).cells[1].latency;
+	ASSERT_EQ(latency.count, 500u);
+	ASSERT_LT(measured_ns, 1'000'000'000u);
+	EXPECT_FALSE(latency.percentiles[0] || latency.intervals[0]) << latency.intervals[0]->high;
+}
+
+TEST(Notices, OfSpinnersUnderFifoSayWhatHappened)
+{
+	RunResult result;
+	CellResult &cell = result.cells.emplace_back();
+	cell.blocks_probed = 3;
+	cell.cell.wait = model::Wait::Spin;
+	cell.cell.levels.fifo_priority = 1;
+	const auto add = [&](Layer layer) {
+		path::Path path;
+		path.recv_ns = 5000;
+		path.segments.push_back({layer, Part::None, 0, 1, {}, {5000, {}}, {}});
+		cell.layers.add(path, {});
+	};
+	const auto told = [&](const char *what) {
+		return std::ranges::any_of(explain::notices(result).all(),
+								   [&](const std::string &one) { return one.find(what) != std::string::npos; });
+	};
+	add(Layer::SenderUser);
+	EXPECT_TRUE(told("never lost their CPUs"));
+	add(Layer::Preempted);
+	EXPECT_TRUE(told("lost their CPUs for 5.00 µs of 10.0 µs"));
+	cell.cell.levels.fifo_priority = 0;
+	EXPECT_FALSE(told("lost their CPUs"));
+}
+
 TEST(Notices, InBriefAreTheLastOfTheRunWithoutWhatIsSummedUp)
 {
 	RunResult result;
