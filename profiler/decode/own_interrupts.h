@@ -16,7 +16,8 @@
 
 namespace icepath::decode {
 
-// Sets Interrupt::work and Observations::helpers. `seen.threads` have their calls and say which are of another cell.
+// Sets Interrupt::work and Observations::helpers. `seen` has the transfers. Its threads have their calls and say which
+// are of another cell.
 void tell_own_work(const model::Block &block, const SocketEvents &events, Observations &seen);
 
 } // namespace icepath::decode

@@ -182,8 +182,13 @@ TEST(Helpers, AreKernelThreadsThatWakeTheCellsOrCarryItsPackets)
 		line.queued(100, kKey);
 		line.events.device.back().tid = tid;
 	}
+	Transfer &carried = line.seen.transfers.emplace_back();
+	carried.by = ByCall{true};
+	carried.ready_tid = 70;
+	line.seen.transfers.emplace_back(carried).by = ByCall{false};
+	line.seen.transfers.back().ready_tid = 71;
 	(void)line.told();
-	EXPECT_EQ(line.seen.helpers, (std::set<uint32_t>{50, 60}));
+	EXPECT_EQ(line.seen.helpers, (std::set<uint32_t>{50, 60, 70}));
 }
 
 } // namespace
