@@ -80,7 +80,7 @@ std::string blame(const analysis::WorstMessage &worst, const path::Segment &segm
 	using Kind = path::Culprit::Kind;
 	if (segment.culprit.kind == Kind::None)
 		return "";
-	const std::string name = culprit_name(segment.culprit, worst.task_names);
+	std::string name = culprit_name(segment.culprit, worst.task_names);
 	const auto cpu = worst.cpus.find(segment.thread);
 	const std::string its_cpu = cpu == worst.cpus.end() ? "its CPU" : fmt::format("CPU {}", cpu->second);
 	switch (segment.culprit.kind) {

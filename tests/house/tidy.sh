@@ -34,6 +34,8 @@ if [ "$commits" = all ]; then
 	files=$(compiled)
 else
 	options=(--checks=-clang-analyzer-*)
+	# A range that git doesn't know ends this here: below, it would look like one without files.
+	! "${git[@]}" rev-parse --git-dir >/dev/null 2>&1 || "${git[@]}" log --format= "$commits" >/dev/null
 	files=$(touched | grep -x -F -f <(compiled) || true)
 fi
 [ -n "$files" ] || { echo "clang-tidy: no file to look at"; exit 0; }
