@@ -10,11 +10,20 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "middleware_adapters/ros/node.h"
 #include "middleware_adapters/ros/octets.h"
 
 namespace icepath::plugin_kit {
+
+// roscpp 1.15: a call that begins just while its connection is dropped comes after the library has failed all calls, and
+// waits forever. Failing them once more is a private member, which an explicit instantiation may name ([temp.spec.general]).
+void fail_calls(ros::ServiceServerLink &);
+template <void (ros::ServiceServerLink::*Clear)()> struct FailCalls {
+	friend void fail_calls(ros::ServiceServerLink &link) { (link.*Clear)(); }
+};
+template struct FailCalls<&ros::ServiceServerLink::clearCalls>;
 
 class Service {
 public:
@@ -54,7 +63,9 @@ public:
 		const ros::SerializedMessage request = ros::serialization::serializeMessage(message);
 		ros::SerializedMessage answer;
 		const ros::ServiceServerLinkPtr link = is_persistent_ ? link_ : connect();
+		is_calling_ = true;
 		const bool is_answered = link && link->call(request, answer);
+		is_calling_ = false;
 		if (!is_persistent_) {
 			const std::lock_guard lock(mutex_);
 			link_.reset();
@@ -67,6 +78,14 @@ public:
 	{
 		is_cancelled_ = true;
 		drop_call();
+		while (is_calling_) {
+			{
+				const std::lock_guard lock(mutex_);
+				if (link_)
+					fail_calls(*link_);
+			}
+			std::this_thread::yield();
+		}
 	}
 
 private:
@@ -94,7 +113,7 @@ private:
 	ros::ServiceServer server_;
 	std::string name_; // of the peer's service
 	bool is_persistent_ = false;
-	std::atomic<bool> is_cancelled_{false};
+	std::atomic<bool> is_cancelled_{false}, is_calling_{false};
 	std::mutex mutex_;
 	ros::ServiceServerLinkPtr link_; // changes with `mutex_` held
 };
