@@ -6,11 +6,11 @@
 #include <ros/service_manager.h>
 #include <ros/service_server_link.h>
 #include <std_msgs/Empty.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "middleware_adapters/ros/node.h"
 #include "middleware_adapters/ros/octets.h"
@@ -79,12 +79,10 @@ public:
 		is_cancelled_ = true;
 		drop_call();
 		while (is_calling_) {
-			{
-				const std::lock_guard lock(mutex_);
-				if (link_)
-					fail_calls(*link_);
-			}
-			std::this_thread::yield();
+			usleep(1000); // a call that has just begun would wait for a lock that failing it holds
+			const std::lock_guard lock(mutex_);
+			if (link_)
+				fail_calls(*link_);
 		}
 	}
 
