@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-# machine_tests(target [TOGETHER suite...] [SIDE_BY_SIDE]): registers the GoogleTests of `target` that need the machine
-# for themselves: they load BPF programs, pin tasks or measure. They run one at a time with nothing beside them, and
-# `ctest -LE machine` leaves them out.
+# machine_tests(target [TOGETHER suite...] [ONE_AT_A_TIME | SIDE_BY_SIDE]): registers the GoogleTests of `target` that
+# need the machine for themselves: they load BPF programs, pin tasks or measure. They run one at a time with nothing
+# beside them, and `ctest -LE machine` leaves them out.
 #
 # ctest runs each test in a process of its own. The suites named by TOGETHER share something that takes long to make,
 # such as a run of a minute, so each of them is one test.
 #
-# SIDE_BY_SIDE is for tests that assert nothing of what they measure, and look at nothing that other tests change: two
-# of them run at a time, beside tests that don't need the machine.
+# ONE_AT_A_TIME is for tests that measure nothing, and look at nothing that tests without the machine change: they run
+# beside those, but not beside each other. SIDE_BY_SIDE is for tests that assert nothing of what they measure, and look
+# at nothing that any other test changes: two of them run at a time, beside all that needn't be alone.
 #
 # A sanitized build has none of them, since a sanitizer takes time that they measure.
 function(machine_tests target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SIDE_BY_SIDE" "" TOGETHER)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_AT_A_TIME;SIDE_BY_SIDE" "" TOGETHER)
   set_property(GLOBAL APPEND PROPERTY ICEPATH_MACHINE_TESTS ${target})
   if(ICEPATH_SANITIZE)
     return()
+  endif()
+  set(how RUN_SERIAL TRUE RESOURCE_LOCK machine)
+  if(arg_ONE_AT_A_TIME)
+    set(how PROCESSORS 2 RESOURCE_LOCK machine)
+  elseif(arg_SIDE_BY_SIDE)
+    set(how PROCESSORS 3) # like conformance tests that poll
   endif()
   set(alone -)
   foreach(suite ${arg_TOGETHER})
     string(APPEND alone "${suite}.*:")
     add_test(NAME ${suite} COMMAND ${target} --gtest_filter=${suite}.*)
-    set_tests_properties(${suite} PROPERTIES LABELS machine RUN_SERIAL TRUE RESOURCE_LOCK machine TIMEOUT 600
+    set_tests_properties(${suite} PROPERTIES LABELS machine TIMEOUT 600 ${how}
       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   endforeach()
-  set(how RUN_SERIAL TRUE RESOURCE_LOCK machine)
-  if(arg_SIDE_BY_SIDE)
-    set(how PROCESSORS 3) # like conformance tests that poll
-  endif()
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES TEST_FILTER "${alone}"
     PROPERTIES LABELS machine TIMEOUT 300 ${how})
 endfunction()
