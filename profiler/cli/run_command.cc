@@ -188,6 +188,124 @@ void refuse_what_takes_root(const RunOptions &options)
 		throw Failure(ExitCode::MachineCannot, fmt::format("{} needs root: run `sudo icepath run`", what));
 }
 
+// What a run has of root's rights: taken first, after which icepath goes on as its user for good.
+struct Rights {
+	explicit Rights(const RunOptions &options)
+		: isolates_fully(options.isolate == cpuset::Level::Full),
+		  is_tuned(std::ranges::any_of(options.tunings, isolation::is_of_the_machine))
+	{
+		if (why_not_without_root.empty()) {
+			if (!user.was_root)
+				refuse_what_takes_root(options);
+			helper.emplace(user);
+		}
+		if (user.was_root && (needs_keeper || isolation::journal_is_left(isolation::Tree{""})))
+			keeper.emplace(user);
+		soft.emplace(options.isolate, options.idle_states, user.stays_root);
+		if (const uint64_t priority = std::ranges::max(options.wishes.levels[&model::Levels::fifo_priority]);
+			priority > 0 && user.was_root)
+			cpuset::allow_fifo(static_cast<int>(priority), user.stays_root);
+		if (helper)
+			no_own_queues = privilege::enter_own_ipc_namespace();
+		if (user.was_root)
+			of_queues = isolation::tune_ipc_namespace(options.tunings, !no_own_queues.has_value());
+		if (user.was_root)
+			root_space.emplace(user, run::worker_program(), run::restore_descriptor_limit);
+		privilege::become(user);
+	}
+
+	const privilege::Identity user = privilege::invoking_user();
+	const std::string why_not_without_root = user.was_root ? "" : privilege::why_not_without_root();
+	const bool isolates_fully, is_tuned;
+	const bool needs_keeper = isolates_fully || is_tuned;
+	std::optional<privilege::Helper> helper; // starts before any other use of root's rights
+	std::optional<isolation::Keeper> keeper;
+	std::optional<cpuset::Soft> soft;
+	std::optional<std::string> no_own_queues; // why System V's and POSIX's queues aren't the run's own
+	std::vector<cpuset::Step> of_queues;
+	std::optional<privilege::RootSpace> root_space;
+};
+
+// The machine's settings first: plug-ins tell by them what they can carry. Adds to `steps` what was done.
+plan::Plan tune_and_plan(const RunOptions &options, Rights &rights, const cpuset::Machine &machine,
+						 const std::vector<uint32_t> &cpus, const model::Host &host, std::vector<cpuset::Step> &steps)
+{
+	std::vector<std::string> leftovers;
+	if (rights.keeper)
+		leftovers = put_back_leftovers(*rights.keeper, rights.needs_keeper);
+	if (rights.keeper && rights.is_tuned)
+		std::ranges::move(rights.keeper->tune(options.tunings), std::back_inserter(steps));
+	plan::Plan plan = plan_of(options, cpus, host, rights.soft->awake() != nullptr);
+	if (std::ranges::any_of(plan.cells, [](const model::Cell &cell) {
+			return cell.levels.fifo_priority != 0 && model::never_sleeps(cell.wait);
+		}))
+		if (const auto pauses = cpuset::fifo_without_sleep(machine, cpus))
+			plan.notices.push_back(*pauses);
+	if (std::ranges::any_of(plan.cells, run::may_pin_library_threads))
+		steps.push_back(pinned_library_threads(options));
+	run::check_budget(options.duration_s, plan.cells, options.messages);
+	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
+		rights.root_space.reset(); // only middleware needs it
+	std::ranges::move(leftovers, std::back_inserter(plan.notices));
+	return plan;
+}
+
+// Takes the CPUs for the run: from other runs, and by `--isolate full` from other tasks. Returns these CPUs' noise
+// before that. Adds to `steps` and `notices` what was done, and what couldn't be.
+std::vector<model::CpuNoise> take_cpus(Rights &rights, const cpuset::Choice &cpus, std::vector<cpuset::Step> &steps,
+									   std::vector<std::string> &notices)
+{
+	const std::vector<uint32_t> measuring = cpuset::measuring_cpus(cpus);
+	if (!rights.helper)
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("tracing needs root: run `sudo icepath run` (without root: {})", rights.why_not_without_root));
+	run::stop_if_interrupted();
+	if (const auto unclaimed = rights.helper->claim(measuring))
+		notices.push_back(*unclaimed);
+	std::vector<model::CpuNoise> noise_before;
+	if (rights.isolates_fully) {
+		constexpr uint64_t kNoiseNs = 200'000'000;
+		noise_before = noise::measure(measuring, kNoiseNs, nullptr, {});
+	}
+	if (rights.needs_keeper)
+		std::ranges::move(rights.keeper->isolate(rights.isolates_fully ? measuring : cpuset::CpuList()),
+						  std::back_inserter(steps));
+	else
+		rights.keeper.reset();
+	if (rights.no_own_queues)
+		notices.push_back(*rights.no_own_queues);
+	if (rights.user.stays_root)
+		notices.push_back(
+			fmt::format("{} (sudo from an ordinary user gives them to that user)", explain::kStartedByRoot));
+	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
+		notices.push_back(*problem);
+	return noise_before;
+}
+
+void add_rights(run::SessionOptions &session, Rights &rights, const cpuset::Choice &cpus, const RunOptions &options)
+{
+	session.root_space = rights.root_space ? &*rights.root_space : nullptr;
+	session.awake = rights.soft->awake();
+	session.locks_memory = rights.soft->locks_memory();
+	session.pins_library_threads = !options.frees_library_threads;
+	session.daemon_cpus = cpus.daemons;
+	session.keeper = rights.keeper ? &*rights.keeper : nullptr;
+}
+
+// Returns false if the keeper was lost, so that the machine may not be as it was.
+bool give_back(Rights &rights)
+{
+	rights.helper.reset();
+	if (!rights.keeper)
+		return true;
+	for (const std::string &left : rights.keeper->put_back())
+		complain(fmt::format("icepath: {}\n", left));
+	const bool is_lost = rights.keeper->is_lost();
+	rights.keeper.reset();
+	return !is_lost;
+}
+
 } // namespace
 
 model::Head head_of(const std::string &command_line, const model::Host &host)
@@ -203,33 +321,7 @@ model::Head head_of(const std::string &command_line, const model::Host &host)
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
 {
 	handle_signals();
-	// Starts the helper before any other use of root's rights, which icepath then gives up.
-	const privilege::Identity user = privilege::invoking_user();
-	std::optional<privilege::Helper> helper;
-	const std::string why_not_without_root = user.was_root ? "" : privilege::why_not_without_root();
-	if (why_not_without_root.empty()) {
-		if (!user.was_root)
-			refuse_what_takes_root(options);
-		helper.emplace(user);
-	}
-	const bool is_full = options.isolate == cpuset::Level::Full;
-	const bool is_tuned = std::ranges::any_of(options.tunings, isolation::is_of_the_machine);
-	const bool keeps = is_full || is_tuned;
-	std::optional<isolation::Keeper> keeper;
-	if (user.was_root && (keeps || isolation::journal_is_left(isolation::Tree{""})))
-		keeper.emplace(user);
-	cpuset::Soft soft(options.isolate, options.idle_states, user.stays_root);
-	if (const uint64_t priority = std::ranges::max(options.wishes.levels[&model::Levels::fifo_priority]);
-		priority > 0 && user.was_root)
-		cpuset::allow_fifo(static_cast<int>(priority), user.stays_root);
-	const auto shared_ipc = helper ? privilege::enter_own_ipc_namespace() : std::nullopt;
-	const std::vector<cpuset::Step> of_queues =
-		user.was_root ? isolation::tune_ipc_namespace(options.tunings, !shared_ipc.has_value())
-					  : std::vector<cpuset::Step>();
-	std::optional<privilege::RootSpace> root_space;
-	if (user.was_root)
-		root_space.emplace(user, run::worker_program(), run::restore_descriptor_limit);
-	privilege::become(user);
+	Rights rights(options);
 
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice cpus = choose_cpus(options, machine);
@@ -237,89 +329,36 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const bool by_default = options.output.empty();
 	run::check_run_folder(session.directory, by_default);
 	const bool makes_results = by_default && !std::filesystem::exists(kResults);
-	const model::Host host = machine::describe_host(user);
-	std::vector<cpuset::Step> steps = soft.steps();
-	std::ranges::copy(of_queues, std::back_inserter(steps));
-	std::vector<std::string> leftovers;
-	if (keeper)
-		leftovers = put_back_leftovers(*keeper, keeps);
-	// Before plug-ins tell what they can carry.
-	if (keeper && is_tuned)
-		std::ranges::move(keeper->tune(options.tunings), std::back_inserter(steps));
-	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host, soft.awake() != nullptr);
-	if (std::ranges::any_of(plan.cells, [](const model::Cell &cell) {
-			return cell.levels.fifo_priority != 0 && model::never_sleeps(cell.wait);
-		}))
-		if (const auto pauses = cpuset::fifo_without_sleep(machine, cpuset::measuring_cpus(cpus)))
-			plan.notices.push_back(*pauses);
-	if (std::ranges::any_of(plan.cells, run::may_pin_library_threads))
-		steps.push_back(pinned_library_threads(options));
-	run::check_budget(options.duration_s, plan.cells, options.messages);
-	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
-		root_space.reset(); // only middleware needs it
-	if (!helper)
-		throw Failure(
-			ExitCode::MachineCannot,
-			fmt::format("tracing needs root: run `sudo icepath run` (without root: {})", why_not_without_root));
-	run::stop_if_interrupted();
-	if (const auto unclaimed = helper->claim(cpuset::measuring_cpus(cpus)))
-		plan.notices.push_back(*unclaimed);
-	std::vector<model::CpuNoise> noise_before;
-	if (is_full) {
-		constexpr uint64_t kNoiseNs = 200'000'000;
-		noise_before = noise::measure(cpuset::measuring_cpus(cpus), kNoiseNs, nullptr, {});
-	}
-	if (keeps)
-		std::ranges::move(keeper->isolate(is_full ? cpuset::measuring_cpus(cpus) : cpuset::CpuList()),
-						  std::back_inserter(steps));
-	else
-		keeper.reset();
-	std::ranges::move(leftovers, std::back_inserter(plan.notices));
-	if (shared_ipc)
-		plan.notices.push_back(*shared_ipc);
-	if (user.stays_root)
-		plan.notices.push_back(
-			fmt::format("{} (sudo from an ordinary user gives them to that user)", explain::kStartedByRoot));
-	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
-		plan.notices.push_back(*problem);
+	model::Head head = head_of(command_line, machine::describe_host(rights.user));
+	std::vector<cpuset::Step> steps = rights.soft->steps();
+	std::ranges::copy(rights.of_queues, std::back_inserter(steps));
+	plan::Plan plan = tune_and_plan(options, rights, machine, cpuset::measuring_cpus(cpus), head.host, steps);
+	head.noise_before = take_cpus(rights, cpus, steps, plan.notices);
+	const cpuset::Machine isolated = rights.isolates_fully ? cpuset::read_machine(cpuset::read_permission()) : machine;
+	head.isolation =
+		machine::describe_isolation(cpuset::look_at_isolation(isolated, cpus, rights.soft->level(), steps));
 
-	model::Head head = head_of(command_line, host);
-	const cpuset::Machine isolated = is_full ? cpuset::read_machine(cpuset::read_permission()) : machine;
-	head.noise_before = std::move(noise_before);
-	head.isolation = machine::describe_isolation(cpuset::look_at_isolation(isolated, cpus, soft.level(), steps));
-
-	session.root_space = root_space ? &*root_space : nullptr;
-	session.awake = soft.awake();
-	session.locks_memory = soft.locks_memory();
-	session.pins_library_threads = !options.frees_library_threads;
-	session.daemon_cpus = cpus.daemons;
-	session.keeper = keeper ? &*keeper : nullptr;
+	add_rights(session, rights, cpus, options);
 	session.rehearse_report = [&session] {
 		return rehearse_report("/proc/self/exe", session.directory, run::is_interrupted);
 	};
 	name_kept_run(session.directory);
-
 	run::SessionResult result;
 	{
 		ProgressLine line(style.line_control);
-		result = run::run_session(plan, std::move(head), session, *helper, [&](const run::Progress &progress) {
+		result = run::run_session(plan, std::move(head), session, *rights.helper, [&](const run::Progress &progress) {
 			if (!options.quiet)
 				line.show(progress);
 		});
 	}
-	helper.reset();
-	if (keeper)
-		for (const std::string &left : keeper->put_back())
-			complain(fmt::format("icepath: {}\n", left));
-	const bool keeper_lost = keeper && keeper->is_lost();
-	keeper.reset(); // nothing below needs root
+	const bool is_as_it_was = give_back(rights); // nothing below needs root
 	report::Report report = report::report_and_write(session.directory, {style.colour, style.unicode, style.width});
 	print(report.text);
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)
 		complain(fmt::format("icepath: made the folder {} here\n", kResults));
 	const ExitCode code = exit_code_of(result, plan, options.strict, std::move(report.flaws));
-	return code == ExitCode::Ok && keeper_lost ? ExitCode::MachineCannot : code; // also if it died after the last block
+	return code == ExitCode::Ok && !is_as_it_was ? ExitCode::MachineCannot : code;
 }
 
 } // namespace icepath::cli
