@@ -10,7 +10,7 @@
 
 namespace icepath::privilege {
 
-SignalStorm::SignalStorm(uid_t user, pid_t target) : target_(target), storm_(fork())
+SignalStorm::SignalStorm(uid_t user, pid_t target, unsigned most_us) : target_(target), storm_(fork())
 {
 	if (storm_ != 0)
 		return;
@@ -18,9 +18,8 @@ SignalStorm::SignalStorm(uid_t user, pid_t target) : target_(target), storm_(for
 	if (setresuid(user, user, user))
 		_exit(1);
 	std::minstd_rand random(static_cast<unsigned>(target));
-	constexpr unsigned kMostUs = 300;
 	while (kill(target, SIGSTOP) == 0 && kill(target, SIGCONT) == 0)
-		usleep(static_cast<useconds_t>(random() % kMostUs));
+		usleep(static_cast<useconds_t>(random() % most_us));
 	_exit(0);
 }
 

@@ -7,8 +7,8 @@ namespace icepath::privilege {
 
 class SignalStorm {
 public:
-	// A process of `user` sends SIGSTOP and SIGCONT to `target`, up to 300 us apart.
-	SignalStorm(uid_t user, pid_t target);
+	// A process of `user` sends SIGSTOP and SIGCONT to `target` over and over, with pauses of up to `most_us`.
+	SignalStorm(uid_t user, pid_t target, unsigned most_us);
 	~SignalStorm(); // ends it; the target then runs
 	SignalStorm(const SignalStorm &) = delete;
 	SignalStorm &operator=(const SignalStorm &) = delete;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -71,7 +72,7 @@ protected:
 	}
 	template <class AnyHelper> void load_in_a_storm(AnyHelper &helper, pid_t pid)
 	{
-		const SignalStorm storm(kMember, pid);
+		const SignalStorm storm(kMember, pid, kMostUs[storms_++ % kMostUs.size()]);
 		const auto reply = helper.ask(load_of(0));
 		ASSERT_TRUE(reply) << "the helper is gone";
 		refused_ += reply->exit_code != 0;
@@ -81,7 +82,9 @@ protected:
 	}
 	static void expect_no_address(const std::string &text) { EXPECT_EQ(address_in(text), "") << text; }
 
-	size_t refused_ = 0;
+	// The first interrupts whatever the helper loads first. The others let it come further, some to the end.
+	static constexpr std::array<unsigned, 5> kMostUs = {300, 2'400, 4'800, 9'600, 19'200};
+	size_t storms_ = 0, refused_ = 0;
 };
 
 TEST_F(SignalStormOverALoad, OfAMemberGivesNoAddress)
