@@ -96,6 +96,9 @@ TEST_F(MembersClaims, AMemberLoadsOnlyForCpusThatItHolds)
 	load.cpu_count = 0;
 	EXPECT_NE(refusal(load).find("no CPU"), std::string::npos);
 	load.cpu_count = 1;
+	load.records_per_slot = (1u << 16) + 1;
+	EXPECT_NE(refusal(load).find("out of range"), std::string::npos);
+	load.records_per_slot = 1u << 16;
 	ASSERT_EQ(refusal(load), "done");
 	HelperRequest block = request_of(HelperRequestKind::BeginBlock);
 	block.sample_period_ns = 99'999;
@@ -103,6 +106,18 @@ TEST_F(MembersClaims, AMemberLoadsOnlyForCpusThatItHolds)
 	block.sample_period_ns = 100'000;
 	EXPECT_EQ(refusal(block), "done");
 	EXPECT_EQ(refusal(request_of(HelperRequestKind::EndBlock)), "done");
+}
+
+TEST_F(MembersClaims, ARefusedClaimAllowsNoLoad)
+{
+	Member first(helper, {}), second(helper, {.user = kStranger});
+	expect_served(first);
+	expect_served(second);
+	EXPECT_EQ(why_not_claimed(first, 0), "");
+	EXPECT_NE(why_not_claimed(second, 0), "");
+	const auto loaded = second.ask(load_of(0));
+	ASSERT_TRUE(loaded);
+	EXPECT_NE(sentence(*loaded).find("hasn't claimed"), std::string::npos) << sentence(*loaded);
 }
 
 TEST_F(MembersClaims, AMemberHasAFewHelpersAtATime)
@@ -113,18 +128,21 @@ TEST_F(MembersClaims, AMemberHasAFewHelpersAtATime)
 		EXPECT_EQ(why_not_claimed(*members.back(), unused_cpu() + i), "");
 	}
 	Member more(helper, {}), of_another(helper, {.user = kStranger});
-	RawHelper of_root;
+	Identity by_sudo;
+	by_sudo.uid = kMember;
+	RawHelper of_root, of_sudo(by_sudo);
 	expect_served(more);
 	expect_served(of_another);
 	const uint32_t free = unused_cpu() + CpuClaim::kMostOfMember;
 	EXPECT_TRUE(why_not_claimed(more, free).starts_with("user 61001 has 4 runs of icepath already"));
 	EXPECT_EQ(why_not_claimed(of_another, free), "");
 	EXPECT_EQ(why_not_claimed(of_root, free + 1), "");
+	EXPECT_EQ(why_not_claimed(of_sudo, free + 2), "") << "a run as root is no member's";
 	members.clear();
-	std::string why = why_not_claimed(more, free + 2);
+	std::string why = why_not_claimed(more, free + 3);
 	for (int i = 0; i < 1000 && !why.empty(); i++) { // they end soon
 		usleep(10'000);
-		why = why_not_claimed(more, free + 2);
+		why = why_not_claimed(more, free + 3);
 	}
 	EXPECT_EQ(why, "");
 }
