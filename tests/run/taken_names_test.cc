@@ -6,11 +6,16 @@
 #include <gtest/gtest.h>
 #include <mqueue.h>
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/run/live_cell.h"
@@ -29,6 +34,55 @@ std::vector<std::string> names_that_can_be_guessed()
 			for (const char *file : {"", "-0", "-1", "-f"})
 				names.push_back(fmt::format("icepath-{}-{}-{}{}", getpid(), opening, channel, file));
 	return names;
+}
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr size_t kRandomDigits = 16; // of 64 random bits
+
+// Names of channels' files that are made from now on in the folders that are everybody's.
+class MadeNames {
+public:
+	MadeNames() : watch_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC))
+	{
+		for (const char *folder : {"/tmp", "/dev/shm", "/dev/mqueue"}) // the last may not be mounted
+			inotify_add_watch(watch_.get(), folder, IN_CREATE);
+	}
+	std::vector<std::string> read() const
+	{
+		std::vector<std::string> names;
+		alignas(inotify_event) std::array<char, 16'384> events{};
+		for (ssize_t bytes = 0; (bytes = ::read(watch_.get(), events.data(), events.size())) > 0;)
+			for (const char *at = events.data(); at < events.data() + bytes;) {
+				const auto *made = reinterpret_cast<const inotify_event *>(at);
+				if (made->len > 0 && is_of_a_channel(made->name))
+					names.emplace_back(made->name);
+				at += sizeof(inotify_event) + made->len;
+			}
+		return names;
+	}
+
+private:
+	// Others may make names that begin with "icepath-".
+	static bool is_of_a_channel(std::string_view name)
+	{
+		constexpr std::string_view kBegin = "icepath-";
+		return name.starts_with(kBegin) &&
+			   name.find_first_not_of(kDigits, kBegin.size()) >= kBegin.size() + kRandomDigits &&
+			   name.size() >= kBegin.size() + kRandomDigits;
+	}
+
+	const Fd watch_;
+};
+
+// Who sees a channel's first file can't tell the name of the next one.
+void expect_no_two_related(const std::vector<std::string> &names)
+{
+	std::set<std::string> ends;
+	for (const std::string &name : names) {
+		const std::string end = name.substr(name.size() - kRandomDigits);
+		EXPECT_EQ(end.find_first_not_of(kDigits), std::string::npos) << name;
+		EXPECT_TRUE(ends.insert(end).second) << name << " ends like another one";
+	}
 }
 
 class TakenNames : public testing::TestWithParam<std::pair<const char *, model::Pattern>> {
@@ -83,6 +137,7 @@ TEST_P(TakenNames, StopNoTransport)
 	user.uid = getuid();
 	user.was_root = true; // claimed: pinning one's own child needs no root
 	privilege::Helper helper(user);
+	const MadeNames made;
 	const std::string plugin = cell.target.starts_with("uds") ? "uds" : cell.target;
 	LiveCell live(cell, fmt::format("{}/icepath-{}.so", PLUGINS, plugin), 0, 20, privilege::SlotsView(), helper);
 	BlockWish wish;
@@ -91,6 +146,9 @@ TEST_P(TakenNames, StopNoTransport)
 	wish.count = 10;
 	wish.duration_ns = 50'000'000;
 	EXPECT_EQ(run_alone(live, wish, privilege::SlotsView(), nullptr).failure, "");
+	const std::vector<std::string> names = made.read();
+	EXPECT_TRUE(!names.empty() || cell.target == "mqueue");
+	expect_no_two_related(names);
 }
 
 INSTANTIATE_TEST_SUITE_P(
