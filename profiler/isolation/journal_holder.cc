@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "profiler/privilege/leave_caller.h"
 
@@ -27,10 +28,12 @@ std::map<std::string, std::string> status_of(pid_t process)
 	return fields;
 }
 
-// The process that has locked a file by flock(2); 0: none. Its file system may show another device in stat(2) than in
-// /proc/locks, so files are compared by their numbers alone.
-pid_t locker_of(ino_t number)
+// The processes that have locked a file with this number by flock(2). A file system may show another device in stat(2)
+// than in /proc/locks, so files are compared by their numbers alone, and any user may have locked a file of one's own
+// that has the same number.
+std::vector<pid_t> lockers_of(ino_t number)
 {
+	std::vector<pid_t> lockers;
 	std::ifstream locks("/proc/locks");
 	for (std::string line; std::getline(locks, line);) {
 		std::istringstream words(line);
@@ -39,23 +42,17 @@ pid_t locker_of(ino_t number)
 		// A waiting process has "->" in the place of the kind (lock_get_status() of fs/locks.c).
 		if (words >> ordinal >> kind >> how >> mode >> process >> file && kind == "FLOCK" && mode == "WRITE" &&
 			file.ends_with(fmt::format(":{}", number)))
-			return process;
+			lockers.push_back(process);
 	}
-	return 0;
+	return lockers;
 }
 
-} // namespace
-
-std::optional<Holder> holder_of(const Fd &journal)
+// Nothing: it is no process of root's that is called so.
+std::optional<Holder> as_holder(pid_t process)
 {
-	struct stat status{};
-	if (fstat(journal.get(), &status))
-		return std::nullopt;
+	auto fields = status_of(process);
 	Holder holder;
-	holder.pid = locker_of(status.st_ino);
-	if (holder.pid <= 0)
-		return std::nullopt;
-	auto fields = status_of(holder.pid);
+	holder.pid = process;
 	holder.name = fields["Name"];
 	if (!holder.name.starts_with("icepath") || fields["Uid"] != "0\t0\t0\t0")
 		return std::nullopt;
@@ -66,6 +63,19 @@ std::optional<Holder> holder_of(const Fd &journal)
 		holder.switches += count;
 	}
 	return holder;
+}
+
+} // namespace
+
+std::optional<Holder> holder_of(const Fd &journal)
+{
+	struct stat status{};
+	if (fstat(journal.get(), &status))
+		return std::nullopt;
+	for (const pid_t process : lockers_of(status.st_ino))
+		if (const auto holder = as_holder(process))
+			return holder;
+	return std::nullopt;
 }
 
 void end_holder(const Fd &journal, pid_t holder)
