@@ -6,6 +6,7 @@
 // socket, which must be bound: its name is removed at once, and senders reach it by a descriptor of its inode.
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -101,6 +102,9 @@ int bind_without_name(icepath_endpoint &end, const char *channel)
 									 folder && *folder ? folder : "/tmp", channel);
 	if (length < 0 || length >= static_cast<int>(sizeof(address.sun_path)))
 		return end.sentence.tell(ICEPATH_FAILED, "uds-dgram: the path of TMPDIR is too long for a socket's name");
+	// The name's mode is the socket's, whatever the umask (unix_bind_bsd()): until it is removed, nobody else may send.
+	if (fchmod(end.socket, 0600))
+		return end.failed("fchmod");
 	if (bind(end.socket, reinterpret_cast<const sockaddr *>(&address), sizeof(address)))
 		return end.failed("bind in TMPDIR");
 	const int inode = open(address.sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
