@@ -16,6 +16,7 @@
 #include <set>
 
 #include "cpuset/affinity.h"
+#include "profiler/channel.h"
 #include "tests/capture/exchange.h"
 #include "tests/capture/passing_sockets.h"
 #include "tests/capture/player.h"
@@ -151,57 +152,23 @@ TEST_F(Lifetimes, EachEventfdHasANameOfItsOwnByAllItsDescriptors)
 	}));
 }
 
-// Passed with a byte.
-void send_descriptor(int over, int fd)
-{
-	char byte = 'x';
-	iovec bytes{&byte, 1};
-	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
-	msghdr message{};
-	message.msg_iov = &bytes;
-	message.msg_iovlen = 1;
-	message.msg_control = control;
-	message.msg_controllen = sizeof(control);
-	cmsghdr *head = CMSG_FIRSTHDR(&message);
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int));
-	std::memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	EXPECT_EQ(sendmsg(over, &message, 0), 1);
-}
-
-int receive_descriptor(int over)
-{
-	char byte = 0;
-	iovec bytes{&byte, 1};
-	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
-	msghdr message{};
-	message.msg_iov = &bytes;
-	message.msg_iovlen = 1;
-	message.msg_control = control;
-	message.msg_controllen = sizeof(control);
-	int fd = -1;
-	if (recvmsg(over, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
-		std::memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-	return fd;
-}
-
 TEST_F(Lifetimes, AnEventfdThatAnotherTaskMadeHasANameOfItsOwn)
 {
 	int pair[2];
-	ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	ASSERT_FALSE(cpuset::pin(0, two_cpus().first)); // as the player, so that it gets the addresses that are free there
 	const auto pass_one = [&] {
 		const int fd = eventfd(0, EFD_CLOEXEC);
-		send_descriptor(pair[0], fd);
+		EXPECT_TRUE(channel::send(pair[0], "x", 1, {fd}));
 		close(fd);
 	};
 	std::vector<uint64_t> given = objects(
 		[&](int turn) {
 			if (turn == 0)
 				return true;
-			const int fd = receive_descriptor(pair[1]);
-			return passes_count(fd, fd) && close(fd) == 0;
+			char byte = 0;
+			std::vector<Fd> fds;
+			return channel::receive(pair[1], &byte, 1, fds) && fds.size() == 1 && passes_count(fds[0].get(), fds[0].get());
 		},
 		kObjects + 1, pass_one);
 	// Of each turn: its begin, what is received, given, taken, and its end.

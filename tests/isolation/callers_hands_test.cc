@@ -84,51 +84,19 @@ bool enter_own_group()
 }
 
 // An icepath that a user has called by sudo, from a group of the user's. It has raised a limit.
-class Icepath {
-public:
+struct Icepath : IcepathWithKeeper {
 	// `before`: what the user's shell does in the group first.
 	explicit Icepath(const std::function<void()> &before = [] {})
+		: IcepathWithKeeper([](Keeper &keeper) { keeper.tune({{0, 0, kRaisedBytes}}); },
+							[&] {
+								if (!enter_own_group())
+									return false;
+								before();
+								return true;
+							})
 	{
-		int told[2];
-		EXPECT_EQ(pipe2(told, O_CLOEXEC), 0);
-		pid_ = fork();
-		if (pid_ == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			pid_t number = -1;
-			try {
-				if (!enter_own_group())
-					_exit(1);
-				before();
-				Keeper keeper(nobody());
-				privilege::become(nobody());
-				keeper.tune({{0, 0, kRaisedBytes}});
-				number = keeper.pid();
-				(void)!::write(told[1], &number, sizeof(number));
-				for (;;)
-					pause();
-			} catch (const Failure &) {
-				_exit(1);
-			}
-		}
-		close(told[1]);
-		EXPECT_EQ(read(told[0], &keeper_, sizeof(keeper_)), static_cast<ssize_t>(sizeof(keeper_)));
-		close(told[0]);
 		EXPECT_EQ(line_of(kSetting), kRaised);
 	}
-	~Icepath() { end(); }
-	void end()
-	{
-		if (pid_ > 0) {
-			kill(pid_, SIGKILL);
-			waitpid(pid_, nullptr, 0);
-		}
-		pid_ = -1;
-	}
-	pid_t pid() const { return pid_; }
-	pid_t keeper() const { return keeper_; }
-
-private:
-	pid_t pid_ = -1, keeper_ = -1;
 };
 
 struct Said {

@@ -33,49 +33,9 @@ namespace {
 
 using Kind = KeeperRequest::Kind;
 
-// An icepath of the user nobody's that has isolated the last CPU and waits for its end. Killed by the destructor.
-class Icepath {
-public:
-	explicit Icepath(uint32_t cpu)
-	{
-		int told[2];
-		EXPECT_EQ(pipe2(told, O_CLOEXEC), 0);
-		pid_ = fork();
-		if (pid_ == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			pid_t number = -1;
-			try {
-				Keeper keeper(nobody());
-				privilege::become(nobody());
-				keeper.isolate({cpu});
-				number = keeper.pid();
-				(void)!write(told[1], &number, sizeof(number));
-				for (;;)
-					pause();
-			} catch (const Failure &) {
-				(void)!write(told[1], &number, sizeof(number));
-				_exit(1);
-			}
-		}
-		EXPECT_EQ(read(told[0], &keeper_, sizeof(keeper_)), static_cast<ssize_t>(sizeof(keeper_)));
-		EXPECT_GT(keeper_, 0);
-		close(told[0]);
-		close(told[1]);
-	}
-	~Icepath() { end(); }
-	void end()
-	{
-		if (pid_ > 0) {
-			kill(pid_, SIGKILL);
-			waitpid(pid_, nullptr, 0);
-		}
-		pid_ = -1;
-	}
-	pid_t pid() const { return pid_; }
-	pid_t keeper() const { return keeper_; }
-
-private:
-	pid_t pid_ = -1, keeper_ = -1;
+// It has isolated a CPU.
+struct Icepath : IcepathWithKeeper {
+	explicit Icepath(uint32_t cpu) : IcepathWithKeeper([&](Keeper &keeper) { keeper.isolate({cpu}); }) {}
 };
 
 TEST_F(KeeperTest, ChangesTheMachineAndPutsItBackWhenAsked)

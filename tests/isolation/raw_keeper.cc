@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/isolation/raw_keeper.h"
 
+#include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <iterator>
 
 #include "cpuset/topology.h"
-#include "profiler/isolation/keeper.h"
 #include "profiler/isolation/knobs.h"
 
 namespace icepath::isolation {
@@ -55,6 +59,41 @@ std::optional<uint32_t> last_cpu()
 	const cpuset::Machine machine = cpuset::read_machine({});
 	return machine.cpus.size() > machine.cpus.back().siblings.size() ? std::optional(machine.cpus.back().number)
 																	 : std::nullopt;
+}
+
+IcepathWithKeeper::IcepathWithKeeper(const std::function<void(Keeper &)> &changes, const std::function<bool()> &before)
+{
+	int told[2];
+	EXPECT_EQ(pipe2(told, O_CLOEXEC), 0);
+	pid_ = fork();
+	if (pid_ == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		try {
+			if (!before())
+				_exit(1);
+			Keeper keeper(nobody());
+			privilege::become(nobody());
+			changes(keeper);
+			const pid_t number = keeper.pid();
+			(void)!write(told[1], &number, sizeof(number));
+			for (;;)
+				pause();
+		} catch (const Failure &) {
+			_exit(1);
+		}
+	}
+	close(told[1]);
+	EXPECT_EQ(read(told[0], &keeper_, sizeof(keeper_)), static_cast<ssize_t>(sizeof(keeper_))) << "there is no keeper";
+	close(told[0]);
+}
+
+void IcepathWithKeeper::end()
+{
+	if (pid_ > 0) {
+		kill(pid_, SIGKILL);
+		waitpid(pid_, nullptr, 0);
+	}
+	pid_ = -1;
 }
 
 RawKeeper::RawKeeper()

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The keeper as icepath forks it, without the class that asks it properly; and what it changes of this machine.
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "profiler/isolation/keeper.h"
 #include "profiler/isolation/keeper_requests.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/root_process.h"
@@ -37,6 +39,23 @@ public:
 
 private:
 	privilege::RootProcess process_;
+};
+
+// An icepath of the user nobody's, in a process of its own, that waits for its end. Killed by the destructor.
+class IcepathWithKeeper {
+public:
+	// `changes`: what it has its keeper do. `before`: what it does first, as root; false: it couldn't.
+	explicit IcepathWithKeeper(const std::function<void(Keeper &)> &changes,
+							   const std::function<bool()> &before = [] { return true; });
+	~IcepathWithKeeper() { end(); }
+	IcepathWithKeeper(const IcepathWithKeeper &) = delete;
+	IcepathWithKeeper &operator=(const IcepathWithKeeper &) = delete;
+	void end();
+	pid_t pid() const { return pid_; }
+	pid_t keeper() const { return keeper_; }
+
+private:
+	pid_t pid_ = -1, keeper_ = -1;
 };
 
 KeeperRequest request_of(KeeperRequest::Kind kind, const std::vector<uint32_t> &cpus = {});

@@ -12,6 +12,9 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "profiler/privilege/file_capabilities.h"
+#include "tests/privilege/roots_folder.h"
+
 namespace icepath::privilege {
 namespace {
 
@@ -136,6 +139,15 @@ int Member::helper_status()
 	std::vector<Fd> none;
 	constexpr int kMs = 20'000;
 	return channel::receive(told_.get(), &status, sizeof(status), none, kMs) ? status : -1;
+}
+
+void WithHelperForMembers::SetUp()
+{
+	if (const std::string why = why_no_roots_folder(); !why.empty())
+		GTEST_SKIP() << why;
+	folder = roots_folder();
+	helper = folder / kHelperName;
+	give_capabilities(helper, kMembers);
 }
 
 std::string proc_line(pid_t pid, const std::string &name)

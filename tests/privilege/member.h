@@ -3,6 +3,7 @@
 // An ordinary user who may execute the helper with file capabilities, and starts it as no icepath would. The user's
 // process starts the helper and some workers; the test, which is root, gets all of their ids, and the user's end of the
 // helper's socket.
+#include <gtest/gtest.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -51,6 +52,13 @@ private:
 	std::vector<pid_t> workers_;
 	Fd told_, socket_;
 	std::optional<std::string> beginning_;
+};
+
+// The helper, to which `setup --caps` has given its capabilities, in a folder of root's.
+class WithHelperForMembers : public testing::Test {
+protected:
+	void SetUp() override;
+	std::filesystem::path folder, helper;
 };
 
 std::string proc_line(pid_t pid, const std::string &name); // of its status: what follows the name

@@ -126,16 +126,8 @@ private:
 	uint32_t worker_ = 0;
 };
 
-class MembersTasks : public testing::Test {
+class MembersTasks : public WithHelperForMembers {
 protected:
-	void SetUp() override
-	{
-		if (const std::string why = why_no_roots_folder(); !why.empty())
-			GTEST_SKIP() << why;
-		folder = roots_folder();
-		helper = folder / kHelperName;
-		give_capabilities(helper, kMembers);
-	}
 	fs::path dropper(const std::string &name, mode_t mode) const
 	{
 		const fs::path program = folder / name;
@@ -143,7 +135,6 @@ protected:
 		EXPECT_EQ(chown(program.c_str(), 0, 0) | chmod(program.c_str(), mode), 0);
 		return program;
 	}
-	fs::path folder, helper;
 };
 
 // How many records are of a task's own doing.

@@ -45,16 +45,8 @@ void wait_to_be_killed()
 		pause();
 }
 
-class WithoutRoot : public testing::Test {
+class WithoutRoot : public WithHelperForMembers {
 protected:
-	void SetUp() override
-	{
-		if (const std::string why = why_no_roots_folder(); !why.empty())
-			GTEST_SKIP() << why;
-		folder = roots_folder();
-		helper = folder / kHelperName;
-		give_capabilities(helper, kMembers);
-	}
 	void expect_served(Member &member)
 	{
 		ASSERT_TRUE(member.beginning()) << "the helper has ended";
@@ -89,8 +81,6 @@ protected:
 		}
 		return program;
 	}
-
-	fs::path folder, helper;
 };
 
 std::string capabilities_of_ping() { return {"\1\0\0\2\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20}; } // cap_net_raw=ep
