@@ -275,9 +275,6 @@ std::vector<model::CpuNoise> take_cpus(Rights &rights, const cpuset::Choice &cpu
 		rights.keeper.reset();
 	if (rights.no_own_queues)
 		notices.push_back(*rights.no_own_queues);
-	if (rights.user.stays_root)
-		notices.push_back(
-			fmt::format("{} (sudo from an ordinary user gives them to that user)", explain::kStartedByRoot));
 	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
 		notices.push_back(*problem);
 	return noise_before;

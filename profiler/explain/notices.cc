@@ -2,123 +2,96 @@
 #include "profiler/explain/notices.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <fmt/format.h>
 
 #include "icepath/plugin.h"
 #include "profiler/analysis/line_levels.h"
-#include "profiler/explain/mode_words.h"
-#include "profiler/model/cell_title.h"
-#include "profiler/stats/quantity.h"
+#include "profiler/model/fitness.h"
+#include "profiler/model/qos.h"
 
 namespace icepath::explain {
 namespace {
 
-// Kinds of notices that the report on one screen sums up elsewhere.
-constexpr std::string_view kLost = "lost messages", kDropped = "dropped records", kRecursionMisses = "recursion misses",
-						   kIncomplete = "messages without a breakdown", kTwoModes = "p50s with two modes",
-						   kDiffer = "p50s that differ between fresh processes", kDrift = "drift",
-						   kTooFew = "too few blocks", kModes = "messages with several modes",
-						   kRounded = "values of a long run";
+using List = std::vector<Finding>;
 
 constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 
 bool lossy(const analysis::CellResult &cell) { return cell.cell.traits.has(model::Trait::Lossy); }
 bool measured(const analysis::CellResult &cell) { return cell.blocks_probed + cell.blocks_unprobed > 0; }
 
-bool is_in(const std::vector<std::string> &list, const std::string &sentence)
+void add_run_notices(const analysis::RunResult &result, List &list)
 {
-	return std::ranges::any_of(list, [&](const std::string &one) { return one.find(sentence) != std::string::npos; });
-}
-
-void add_host_notices(const analysis::RunResult &result, std::vector<std::string> &list)
-{
-	if (!result.tail && result.head.host.plain_root == true)
-		list.emplace_back(kStartedByRoot);
-}
-
-void add_machine_notices(const analysis::RunResult &result, std::vector<std::string> &list)
-{
-	for (const model::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<model::CacheLine>())
-		if (const std::vector<analysis::LineLevel> levels = analysis::levels_of(line); levels.size() > 1)
-			list.push_back(fmt::format("the machine changed during this run: a cache line {}. Figures mix what was "
-									   "measured before and after that",
-									   analysis::levels_text(line, levels)));
+	if (result.tail)
+		for (const std::string &sentence : result.tail->notices)
+			list.push_back({.id = FindingId::Recorded, .evidence = {{Fact::Sentence, sentence}}});
+	if (result.head.host.plain_root == true)
+		list.push_back({.id = FindingId::StartedByRoot});
+	if (!result.tail)
+		return;
+	for (const model::CacheLine &line : result.tail->cache_lines)
+		if (const std::vector<analysis::LineLevel> levels = analysis::levels_of(line); levels.size() > 1) {
+			const auto [low, high] = std::ranges::minmax(levels, {}, &analysis::LineLevel::round_trip_ns);
+			list.push_back({.id = FindingId::MachineChanged,
+							.value = number(high.round_trip_ns) / number(low.round_trip_ns),
+							.limit = model::kLineApart,
+							.evidence = {{Fact::FromCpu, number(line.from_cpu)},
+										 {Fact::ToCpu, number(line.to_cpu)},
+										 {Fact::Changes, number(levels.size() - 1)},
+										 {Fact::LowNs, number(low.round_trip_ns)},
+										 {Fact::HighNs, number(high.round_trip_ns)}}});
+		}
 	uint64_t untraced = 0;
-	std::string which;
-	for (const model::InterruptCount &row :
-		 result.tail ? result.tail->untraced_interrupts : std::vector<model::InterruptCount>()) {
+	for (const model::InterruptCount &row : result.tail->untraced_interrupts)
 		untraced += row.count;
-		which += fmt::format("{}{} {}", which.empty() ? "" : ", ", row.name.empty() ? row.label : row.name,
-							 stats::count(row.count));
-	}
 	if (untraced > 0)
-		list.push_back(fmt::format("no probe sees {} of the interrupts of the measured CPUs ({}): their time is in the "
-								   "layers that they interrupted",
-								   stats::count(untraced), which));
+		list.push_back({.id = FindingId::UntracedInterrupts, .value = number(untraced)});
 }
 
-void add(Notices &list, std::string_view kind, const model::Cell &cell, const std::string &detail)
-{
-	const auto at = std::ranges::find(list.of_cells, kind, &Notices::Kind::what);
-	(at == list.of_cells.end() ? list.of_cells.emplace_back(Notices::Kind{std::string(kind), {}}) : *at)
-		.cells.push_back(model::title(cell) + ": " + detail);
-}
-
-std::string reasons(const analysis::CellResult &cell)
-{
-	std::string text;
-	for (size_t i = 0; i < cell.incomplete.size(); ++i)
-		if (cell.incomplete[i] > 0)
-			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", path::kReasonNames[i],
-								stats::count(cell.incomplete[i]));
-	return text;
-}
-
-void add_message_notices(const analysis::CellResult &cell, Notices &list)
+void add_message_notices(const analysis::CellResult &cell, size_t index, List &list)
 {
 	const analysis::MessageCounts &messages = cell.messages;
-	if (messages.lost > 0)
-		add(list, kLost, cell.cell,
-			fmt::format("{} of {} messages lost{}", stats::count(messages.lost), stats::count(messages.sent),
-						lossy(cell) ? " (it may lose messages)" : ""));
+	if (messages.lost > 0) {
+		Finding &lost = list.emplace_back(
+			Finding{.id = FindingId::LostMessages,
+					.cell = index,
+					.value = number(messages.lost),
+					.evidence = {{Fact::Of, number(messages.sent)}, {Fact::MayLose, lossy(cell) ? 1.0 : 0.0}}});
+		if (lossy(cell))
+			lost.severity = Severity::Note;
+	}
 	if (messages.bad_payload > 0)
-		add(list, "changed bytes", cell.cell,
-			fmt::format("{} messages arrived with changed bytes", stats::count(messages.bad_payload)));
+		list.push_back({.id = FindingId::ChangedBytes, .cell = index, .value = number(messages.bad_payload)});
 	if (messages.copied_after_all > 0)
-		add(list, "copied messages", cell.cell,
-			fmt::format("the kernel copied {} of {} messages although zero-copy was asked for",
-						stats::count(messages.copied_after_all), stats::count(messages.sent)));
+		list.push_back({.id = FindingId::CopiedMessages,
+						.cell = index,
+						.value = number(messages.copied_after_all),
+						.evidence = {{Fact::Of, number(messages.sent)}}});
 	if (messages.inverted > 0)
-		add(list, "inverted times", cell.cell,
-			fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",
-						stats::count(messages.inverted)));
+		list.push_back({.id = FindingId::InvertedTimes, .cell = index, .value = number(messages.inverted)});
 }
 
-void add_capture_notices(const analysis::CellResult &cell, Notices &list)
+void add_capture_notices(const analysis::CellResult &cell, size_t index, List &list)
 {
 	if (cell.capture.dropped > 0)
-		add(list, kDropped, cell.cell,
-			fmt::format("{} records dropped: a CPU's log was full; messages after that have no breakdown",
-						stats::count(cell.capture.dropped)));
+		list.push_back({.id = FindingId::DroppedRecords, .cell = index, .value = number(cell.capture.dropped)});
 	if (cell.capture.recursion_misses > 0)
-		add(list, kRecursionMisses, cell.cell,
-			fmt::format("{} recursion misses: the kernel skipped a probe; messages of that time have no breakdown",
-						stats::count(cell.capture.recursion_misses)));
+		list.push_back(
+			{.id = FindingId::RecursionMisses, .cell = index, .value = number(cell.capture.recursion_misses)});
 	if (cell.layers.sum_error_ns() > 0)
-		add(list, "layers that miss the latency", cell.cell,
-			fmt::format("layers miss the latency by {} in sum: this is a defect of icepath",
-						stats::duration(static_cast<double>(cell.layers.sum_error_ns()))));
+		list.push_back(
+			{.id = FindingId::LayersMissLatency, .cell = index, .value = number(cell.layers.sum_error_ns())});
 	// One in a thousand is what a loaded machine costs. With more, the breakdown may miss a kind of message.
-	const uint64_t incomplete = cell.probed - cell.complete();
-	if (incomplete * 1000 > cell.probed)
-		add(list, kIncomplete, cell.cell,
-			fmt::format("{} of {} messages have no breakdown ({})", stats::count(incomplete), stats::count(cell.probed),
-						reasons(cell)));
+	constexpr double kCostOfLoad = 0.001;
+	const double incomplete = number(cell.probed - cell.complete()), limit = kCostOfLoad * number(cell.probed);
+	if (incomplete > limit)
+		list.push_back({.id = FindingId::NoBreakdown,
+						.cell = index,
+						.value = incomplete,
+						.limit = limit,
+						.evidence = {{Fact::Of, number(cell.probed)}}});
 }
 
-void add_qos_notice(const analysis::CellResult &cell, Notices &list)
+void add_qos_notice(const analysis::CellResult &cell, size_t index, List &list)
 {
 	model::Qos asked, granted;
 	for (size_t i = 0; i < asked.size(); ++i)
@@ -127,34 +100,33 @@ void add_qos_notice(const analysis::CellResult &cell, Notices &list)
 			granted[i] = cell.cell.granted[i];
 		}
 	if (granted.any())
-		add(list, "quality of service that wasn't granted", cell.cell,
-			fmt::format("asked for {}, granted {}", model::text(asked), model::text(granted)));
+		list.push_back({.id = FindingId::QosNotGranted,
+						.cell = index,
+						.evidence = {{Fact::Asked, model::text(asked)}, {Fact::Granted, model::text(granted)}}});
 	else if (asked.any())
-		add(list, "quality of service that isn't known", cell.cell,
-			fmt::format("asked for {}, the library doesn't report it", model::text(asked)));
+		list.push_back({.id = FindingId::QosUnknown, .cell = index, .evidence = {{Fact::Asked, model::text(asked)}}});
 }
 
 // What a reader of the layers may not expect.
-void add_layer_notices(const analysis::CellResult &cell, Notices &list)
+void add_layer_notices(const analysis::CellResult &cell, size_t index, List &list)
 {
 	constexpr double kWorthTelling = 0.2; // of the mean latency
 	uint64_t held = 0;
 	for (const analysis::LayerRow &row : cell.layers.rows())
 		if (row.layer == model::Layer::Network && row.part == model::Part::Held)
 			held += row.total_ns;
-	const auto deliveries = static_cast<double>(cell.layers.deliveries());
-	if (held > 0 && static_cast<double>(held) >= kWorthTelling * static_cast<double>(cell.layers.total_ns()))
-		add(list, "held by TCP", cell.cell,
-			fmt::format(
-				"network/held: TCP keeps a message for {} on average, until the other side acknowledges what was "
-				"sent before: Nagle's algorithm meets delayed acknowledgement (40 ms), and TCP_NODELAY ends it; "
-				"or a window is full",
-				stats::duration(static_cast<double>(held) / deliveries)));
+	const double deliveries = number(cell.layers.deliveries()), mean = number(cell.layers.total_ns()) / deliveries;
+	if (held > 0 && number(held) / deliveries >= kWorthTelling * mean)
+		list.push_back({.id = FindingId::HeldByTcp,
+						.cell = index,
+						.value = number(held) / deliveries,
+						.limit = kWorthTelling * mean,
+						.evidence = {{Fact::Of, mean}}});
 }
 
 // The kernel's limit of real-time tasks stops a side only once it has run for long without a sleep. What counts is
 // whether it did.
-void add_fifo_notice(const analysis::CellResult &cell, Notices &list)
+void add_fifo_notice(const analysis::CellResult &cell, size_t index, List &list)
 {
 	if (cell.cell.levels.fifo_priority == 0 || !model::never_sleeps(cell.cell.wait) || cell.complete() == 0)
 		return;
@@ -162,63 +134,52 @@ void add_fifo_notice(const analysis::CellResult &cell, Notices &list)
 	for (const analysis::LayerRow &row : cell.layers.rows())
 		if (row.layer == model::Layer::Preempted || row.part == model::Part::Preempted)
 			lost_ns += row.total_ns;
-	add(list, "sides under SCHED_FIFO that never sleep", cell.cell,
-		lost_ns == 0
-			? "they never lost their CPUs while a message was on its way, in blocks with probes: these are too "
-			  "short for the kernel's limit of real-time tasks"
-			: fmt::format("they lost their CPUs for {} of {} in which messages were on their way, in blocks "
-						  "with probes",
-						  stats::duration(static_cast<double>(lost_ns)),
-						  stats::duration(static_cast<double>(cell.layers.total_ns()))));
+	list.push_back({.id = FindingId::FifoSpinners,
+					.cell = index,
+					.value = number(lost_ns),
+					.evidence = {{Fact::Of, number(cell.layers.total_ns())}}});
 }
 
 // Blocks end by their time or by a full log. Slow ones have fewer messages then, and count for less in all figures.
-void add_weight_notice(const analysis::CellResult &cell, Notices &list)
+void add_weight_notice(const analysis::CellResult &cell, size_t index, List &list)
 {
 	constexpr double kWorthTelling = 0.1; // of the mean
-	const auto matters = [](const stats::Distribution &of) {
-		return of.count > 0 && std::abs(of.mean_by_block - of.mean) > kWorthTelling * of.mean;
+	Finding finding{.id = FindingId::BlocksOfFewMessages, .cell = index, .limit = kWorthTelling};
+	const auto look_at = [&](const stats::Distribution &of, Fact mean, Fact mean_by_block) {
+		const double apart = of.count > 0 && of.mean > 0 ? std::abs(of.mean_by_block - of.mean) / of.mean : 0;
+		if (apart <= kWorthTelling)
+			return;
+		finding.value = std::max(finding.value.value_or(0), apart);
+		finding.evidence.push_back({mean, of.mean});
+		finding.evidence.push_back({mean_by_block, of.mean_by_block});
 	};
-	const auto told = [](const stats::Distribution &of, const char *which) {
-		return fmt::format("{} {}, and {} if each block counts the same", which, stats::duration(of.mean),
-						   stats::duration(of.mean_by_block));
-	};
-	std::string text;
-	if (matters(cell.latency))
-		text = told(cell.latency, "the mean is");
-	if (matters(cell.latency_probed))
-		text += (text.empty() ? "" : "; ") + told(cell.latency_probed, "with probes it is");
-	if (!text.empty())
-		add(list, "blocks with fewer messages", cell.cell,
-			fmt::format("blocks have different numbers of messages, because slow ones end early: {}", text));
+	look_at(cell.latency, Fact::MeanNs, Fact::MeanByBlockNs);
+	look_at(cell.latency_probed, Fact::MeanProbedNs, Fact::MeanByBlockProbedNs);
+	if (finding.value)
+		list.push_back(std::move(finding));
 }
 
 // Why a search has no highest rate, or only an imprecise one.
-void add_search_notices(const rate::Outcome &search, const analysis::CellResult &cell, Notices &list)
+void add_search_notices(const rate::Outcome &search, size_t index, List &list)
 {
 	const rate::FoundRate &found = search.found;
-	const auto blocks = [](size_t number) { return fmt::format("{} block{}", number, number == 1 ? "" : "s"); };
-	const auto rate_of = [](double hz) { return stats::per_second(hz) + " msg/s"; };
 	if (found.hz && search.confirmed_by_enough() && 2 * search.held_again() <= search.confirmations.size())
-		add(list, "rates that didn't hold again", cell.cell,
-			fmt::format("{} held in {} of {} fresh blocks after the search that had found it: measure longer (-d)",
-						rate_of(*found.hz), search.held_again(), search.confirmations.size()));
+		list.push_back({.id = FindingId::RateNotHeldAgain,
+						.cell = index,
+						.value = number(search.held_again()),
+						.evidence = {{Fact::Of, number(search.confirmations.size())}, {Fact::RateHz, *found.hz}}});
 	if (found.hz) {
 		if (!found.failed_hz)
-			add(list, "rates without an upper end", cell.cell,
-				fmt::format("every rate up to {} held: there is no room to try faster ones", rate_of(*found.hz)));
+			list.push_back({.id = FindingId::RateWithoutUpperEnd, .cell = index, .value = *found.hz});
 		return;
 	}
-	const bool some_held = std::ranges::any_of(search.attempts, [](const auto &one) { return one.verdict.held; });
-	const std::string tried = blocks(search.attempts.size());
-	if (some_held || search.attempts.size() < rate::kProof)
-		add(list, "no rate found", cell.cell,
-			fmt::format("{} don't show which rate holds; measure longer (-d)", tried));
+	Finding &none = list.emplace_back(
+		Finding{.id = FindingId::NoRateFound, .cell = index, .value = number(search.attempts.size())});
+	if (std::ranges::any_of(search.attempts, [](const auto &one) { return one.verdict.held; }) ||
+		search.attempts.size() < rate::kProof)
+		none.mend = Mend::MeasureLonger;
 	else
-		add(list, "no rate found", cell.cell,
-			fmt::format("none of {} held, down to {}: allow more (--max-p99, --max-loss), or look at what the p99 of "
-						"oneway is made of",
-						tried, rate_of(*found.statistics_hz)));
+		none.evidence = {{Fact::LeastRateHz, *found.statistics_hz}};
 }
 
 // Messages lost in a cell's search, at rates that the report doesn't describe included.
@@ -232,164 +193,103 @@ uint64_t lost_in(const analysis::CellResult &cell)
 	return lost;
 }
 
-void add_length_notices(const analysis::CellResult &cell, Notices &list)
+void add_length_notices(const analysis::CellResult &cell, size_t index, List &list)
 {
 	double off = 0;
 	for (const stats::Distribution *of : {&cell.latency, &cell.latency_probed, &cell.round_trip, &cell.send_call})
 		off = std::max(off, of->off);
 	if (off > 0)
-		add(list, kRounded, cell.cell,
-			fmt::format("there are too many messages to keep every latency: percentiles are off by {:.2g} % at most, "
-						"which their intervals include",
-						100 * off));
+		list.push_back({.id = FindingId::ValuesRounded, .cell = index, .value = off});
 	if (cell.modes_of_one_in > 1)
-		add(list, kRounded, cell.cell,
-			fmt::format("modes were looked for in one of {} groups of rounds", cell.modes_of_one_in));
-}
-
-void add_mode_notices(const analysis::CellResult &cell, Notices &list)
-{
-	add(list, kModes, cell.cell, modes_sentence(cell));
-	if (const std::string probes = probes_text(cell); !probes.empty())
-		add(list, "modes that probes change", cell.cell, probes);
+		list.push_back({.id = FindingId::ModesSampled, .cell = index, .value = number(cell.modes_of_one_in)});
 }
 
 // What openings show beyond the interval, and beyond modes of the messages.
-void add_opening_notices(const analysis::CellResult &cell, size_t cells, Notices &list)
+void add_opening_notices(const analysis::CellResult &cell, size_t index, size_t cells, List &list)
 {
 	const stats::Openings &openings = cell.openings.p50s;
-	if (!cell.modes.empty())
-		add_mode_notices(cell, list);
-	else if (openings.modes.size() == 2)
-		add(list, kTwoModes, cell.cell,
-			fmt::format("modes: {} and {}, in {} and {} openings of fresh processes",
-						stats::duration(openings.modes[0].value), stats::duration(openings.modes[1].value),
-						openings.modes[0].openings, openings.modes[1].openings));
+	if (!cell.modes.empty()) {
+		list.push_back({.id = FindingId::SeveralModes, .cell = index, .value = number(cell.modes.size())});
+		const auto changed = std::ranges::count_if(cell.modes, [](const analysis::CellMode &mode) {
+			return mode.changed_by_probes() || !mode.seen_with_probes();
+		});
+		if (changed > 0)
+			list.push_back({.id = FindingId::ModesChangedByProbes,
+							.cell = index,
+							.value = static_cast<double>(changed),
+							.evidence = {{Fact::Of, number(cell.modes.size())}}});
+	} else if (openings.modes.size() == 2)
+		list.push_back({.id = FindingId::ModesOfOpenings,
+						.cell = index,
+						.value = openings.modes[1].value / openings.modes[0].value,
+						.evidence = {{Fact::LowNs, openings.modes[0].value}, {Fact::HighNs, openings.modes[1].value}}});
 	else if (openings.differ() && openings.difference->between_sd >= kWorthTellingOfLuck && !openings.values.empty()) {
 		const auto [low, high] = std::ranges::minmax(openings.values);
-		add(list, kDiffer, cell.cell,
-			fmt::format("from {} to {} in {} openings, which differ by more than their blocks do", stats::duration(low),
-						stats::duration(high), openings.values.size()));
+		list.push_back(
+			{.id = FindingId::OpeningsDiffer,
+			 .cell = index,
+			 .value = openings.difference->between_sd,
+			 .limit = kWorthTellingOfLuck,
+			 .evidence = {{Fact::LowNs, low}, {Fact::HighNs, high}, {Fact::Openings, number(openings.values.size())}}});
 	}
-	if (!cell.openings.drifted(cells))
-		return;
-	const stats::Trend &drift = *cell.openings.drift;
-	add(list, kDrift, cell.cell,
-		fmt::format("p50 {} by {} from the run's begin to its end, between {:+.1f} and {:+.1f} %",
-					drift.ratio > 1 ? "rose" : "fell", stats::percent(std::abs(drift.ratio - 1)),
-					100 * (drift.interval.low - 1), 100 * (drift.interval.high - 1)));
+	if (cell.openings.drifted(cells))
+		list.push_back({.id = FindingId::Drift,
+						.cell = index,
+						.value = cell.openings.drift->ratio,
+						.interval = cell.openings.drift->interval});
 }
 
-void add_cell_notices(const analysis::CellResult &cell, size_t cells, Notices &list)
+void add_cell_notices(const analysis::CellResult &cell, size_t index, size_t cells, List &list)
 {
 	if (!measured(cell)) {
-		add(list, "nothing measured", cell.cell, "not measured");
+		list.push_back({.id = FindingId::NothingMeasured, .cell = index});
 		return;
 	}
-	if (cell.blocks_failed > 0 && (cell.failure.empty() || !is_in(list.recorded, cell.failure)))
-		add(list, "failed blocks", cell.cell,
-			fmt::format("{} of {} blocks failed: {}", cell.blocks_failed, cell.blocks_probed + cell.blocks_unprobed,
-						cell.failure));
-	add_message_notices(cell, list);
-	add_capture_notices(cell, list);
-	add_qos_notice(cell, list);
-	add_layer_notices(cell, list);
-	add_fifo_notice(cell, list);
-	add_weight_notice(cell, list);
-	add_length_notices(cell, list);
+	if (cell.blocks_failed > 0)
+		list.push_back({.id = FindingId::FailedBlocks,
+						.cell = index,
+						.value = number(cell.blocks_failed),
+						.evidence = {{Fact::Of, number(cell.blocks_probed + cell.blocks_unprobed)},
+									 {Fact::Reason, cell.failure}}});
+	add_message_notices(cell, index, list);
+	add_capture_notices(cell, index, list);
+	add_qos_notice(cell, index, list);
+	add_layer_notices(cell, index, list);
+	add_fifo_notice(cell, index, list);
+	add_weight_notice(cell, index, list);
+	add_length_notices(cell, index, list);
 	if (cell.search)
-		add_search_notices(*cell.search, cell, list);
-	add_opening_notices(cell, cells, list);
+		add_search_notices(*cell.search, index, list);
+	add_opening_notices(cell, index, cells, list);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		add(list, kTooFew, cell.cell,
-			fmt::format("{} unprobed block{} are too few for an interval; measure longer", cell.latency.blocks,
-						cell.latency.blocks == 1 ? "" : "s"));
+		list.push_back({.id = FindingId::TooFewBlocks,
+						.cell = index,
+						.value = number(cell.latency.blocks),
+						.limit = number(stats::kMinBlocks)});
 }
 
 } // namespace
 
-std::string unfinished(const analysis::RunResult &result)
+std::optional<Finding> unfinished(const analysis::RunResult &result)
 {
 	if (result.truncated)
-		return "the run died while it wrote: its last block is missing, and so are its own notices";
+		return Finding{.id = FindingId::RunDiedWriting};
 	if (!result.tail)
-		return "the run isn't finished: it died or is still going on, and its own notices are missing";
-	return result.tail->interrupted ? "the run was interrupted: this is what was measured until then" : "";
+		return Finding{.id = FindingId::RunUnfinished};
+	return result.tail->interrupted ? std::optional(Finding{.id = FindingId::RunInterrupted}) : std::nullopt;
 }
 
-Notices notices(const analysis::RunResult &result)
+std::vector<Finding> notices(const analysis::RunResult &result)
 {
-	Notices list;
-	if (result.tail)
-		list.recorded = result.tail->notices;
-	add_host_notices(result, list.of_run);
-	add_machine_notices(result, list.of_run);
-	for (const analysis::CellResult &cell : result.cells)
-		add_cell_notices(cell, result.cells.size(), list);
+	List list;
+	add_run_notices(result, list);
+	for (size_t i = 0; i < result.cells.size(); ++i)
+		add_cell_notices(result.cells[i], i, result.cells.size(), list);
+	std::ranges::stable_sort(list, {}, &Finding::id);
 	return list;
 }
 
-std::vector<std::string> Notices::all() const
-{
-	std::vector<std::string> sentences = recorded;
-	sentences.insert(sentences.end(), of_run.begin(), of_run.end());
-	for (const Kind &kind : of_cells)
-		sentences.insert(sentences.end(), kind.cells.begin(), kind.cells.end());
-	return sentences;
-}
-
-namespace {
-
-// "a, b and 7 more can't wait by spin: left out there" for sentences that differ by their first word only.
-std::vector<std::string> merged(const std::vector<std::string> &sentences)
-{
-	struct Alike {
-		std::string rest;
-		std::vector<std::string> firsts;
-	};
-	std::vector<Alike> all;
-	for (const std::string &sentence : sentences) {
-		const size_t end = std::min(sentence.find(' '), sentence.size());
-		const std::string first = sentence.substr(0, end);
-		const auto found = std::ranges::find(all, sentence.substr(end), &Alike::rest);
-		Alike &alike = found == all.end() ? all.emplace_back(Alike{sentence.substr(end), {}}) : *found;
-		if (std::ranges::find(alike.firsts, first) == alike.firsts.end())
-			alike.firsts.push_back(first);
-	}
-	std::vector<std::string> texts;
-	for (const auto &[rest, firsts] : all)
-		texts.push_back(firsts[0] +
-						(firsts.size() == 1   ? ""
-						 : firsts.size() == 2 ? " and " + firsts[1]
-											  : fmt::format(", {} and {} more", firsts[1], firsts.size() - 2)) +
-						rest);
-	return texts;
-}
-
-} // namespace
-
-std::vector<std::string> Notices::brief() const
-{
-	constexpr size_t kShown = 4;
-	constexpr std::array kElsewhere = {kLost,   kDropped, kRecursionMisses, kIncomplete, kTwoModes,
-									   kDiffer, kDrift,   kTooFew,          kModes,      kRounded};
-	std::vector<std::string> sentences = recorded;
-	std::erase_if(sentences, [](const std::string &sentence) { return sentence.starts_with(kStartedByRoot); });
-	sentences = merged(sentences);
-	for (const Kind &kind : of_cells)
-		if (std::ranges::find(kElsewhere, kind.what) == kElsewhere.end())
-			sentences.push_back(kind.cells.size() == 1
-									? kind.cells[0]
-									: fmt::format("{} in {} cells: {}; and {} more", kind.what, kind.cells.size(),
-												  kind.cells[0], kind.cells.size() - 1));
-	if (const size_t more = sentences.size() - std::min(sentences.size(), kShown); more > 0) {
-		sentences.erase(sentences.begin(), sentences.begin() + static_cast<std::ptrdiff_t>(more));
-		sentences.push_back(fmt::format("and {} more: icepath report -v RUN", more));
-	}
-	return sentences;
-}
-
-std::vector<std::string> flaws(const analysis::RunResult &result)
+std::vector<Finding> flaws(const analysis::RunResult &result)
 {
 	uint64_t empty = 0, failed = 0, lost = 0, changed = 0, inverted = 0, dropped = 0, skipped = 0, missed = 0;
 	uint64_t common_dropped = 0, common_skipped = 0;
@@ -408,21 +308,19 @@ std::vector<std::string> flaws(const analysis::RunResult &result)
 		}
 		missed += cell.layers.sum_error_ns() > 0;
 	}
-	std::vector<std::string> found;
+	List found;
 	if (result.partial())
-		found.emplace_back("the run is partial");
-	const auto add = [&](uint64_t number, const char *what) {
-		if (number > 0)
-			found.push_back(fmt::format("{}: {}", what, stats::count(number)));
-	};
-	add(empty, "cells without messages, either with or without probes");
-	add(failed, "blocks that failed");
-	add(lost, "messages lost by transports that mustn't lose any");
-	add(changed, "messages that arrived with changed bytes");
-	add(inverted, "messages received before they were sent, by their stamps");
-	add(dropped + common_dropped, "capture records lost, because a CPU's log was full");
-	add(skipped + common_skipped, "recursion misses");
-	add(missed, "cells whose layers miss the latency");
+		found.push_back({.id = FindingId::PartialRun});
+	for (const auto &[count, id] : {std::pair{empty, FindingId::EmptyCells},
+									{failed, FindingId::BlocksThatFailed},
+									{lost, FindingId::LostWhereNoneMayBe},
+									{changed, FindingId::MessagesWithChangedBytes},
+									{inverted, FindingId::MessagesWithInvertedTimes},
+									{dropped + common_dropped, FindingId::LostRecords},
+									{skipped + common_skipped, FindingId::SkippedProbes},
+									{missed, FindingId::CellsThatMissLatency}})
+		if (count > 0)
+			found.push_back({.id = id, .value = number(count)});
 	return found;
 }
 

@@ -7,6 +7,7 @@
 #include "icepath/plugin.h"
 #include "profiler/analysis/cell_modes.h"
 #include "profiler/explain/notices.h"
+#include "profiler/exports/findings_json.h"
 #include "profiler/exports/measures_json.h"
 #include "profiler/exports/paths_json.h"
 #include "profiler/exports/ranking_json.h"
@@ -14,6 +15,7 @@
 #include "profiler/model/graph.h"
 #include "profiler/rundir/conditions_json.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/finding_words.h"
 
 namespace icepath::exports {
 namespace {
@@ -199,8 +201,8 @@ Json cell_json(const analysis::CellResult &cell, const std::string &key, bool ex
 
 Json notices_json(const analysis::RunResult &result)
 {
-	Json json = explain::notices(result).all();
-	if (const std::string why = explain::unfinished(result); !why.empty())
+	Json json = text::notice_sentences(result);
+	if (const std::string why = text::unfinished_text(result); !why.empty())
 		json.push_back(why);
 	return json;
 }
@@ -280,6 +282,8 @@ Json run_json(const analysis::RunResult &result)
 			{"probes", probes},
 			{"machine_state", machine_state_json(result, keys)},
 			{"notices", notices_json(result)},
+			{"findings", findings_json(result, keys)},
+			{"trust", trust_json(result)},
 			{"ranking", ranking_json(result, keys)},
 			{"cells", cells}};
 }

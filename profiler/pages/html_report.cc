@@ -8,7 +8,6 @@
 #include "profiler/analysis/layer_style.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/mode_words.h"
-#include "profiler/explain/notices.h"
 #include "profiler/explain/tail.h"
 #include "profiler/explain/trust.h"
 #include "profiler/explain/verdict.h"
@@ -18,6 +17,7 @@
 #include "profiler/pages/markup.h"
 #include "profiler/pages/page_data.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/finding_words.h"
 #include "profiler/text/tail_lines.h"
 #include "profiler/text/terminal.h"
 #include "profiler/text/time_scale.h"
@@ -55,7 +55,7 @@ std::string legend_of_kinds(const analysis::RunResult &result)
 
 std::string verdict_section(const analysis::RunResult &result)
 {
-	const std::string why = explain::unfinished(result), says = explain::verdict_text(result);
+	const std::string why = text::unfinished_text(result), says = explain::verdict_text(result);
 	return (why.empty() ? "" : "<p class=\"flaw\">" + escaped(why) + "</p>\n") +
 		   (says.empty() ? "" : "<p id=\"verdict\">" + escaped(says) + "</p>\n");
 }
@@ -279,7 +279,7 @@ std::string flame_section()
 std::string notes_section(const analysis::RunResult &result)
 {
 	std::string items;
-	const std::vector<std::string> all = explain::notices(result).all();
+	const std::vector<std::string> all = text::notice_sentences(result);
 	for (const std::string &notice : all)
 		items += "<li>" + escaped(notice) + "</li>\n";
 	std::string content;

@@ -18,6 +18,7 @@
 #include "profiler/pages/flame_svg.h"
 #include "profiler/pages/html_report.h"
 #include "profiler/text/against_lines.h"
+#include "profiler/text/finding_words.h"
 #include "profiler/text/function_lines.h"
 #include "profiler/text/message_lines.h"
 #include "profiler/text/mode_lines.h"
@@ -105,7 +106,7 @@ void add_functions_of(text::Page &page, const std::string &run, const analysis::
 Report report_of(const std::string &run, const text::Style &style)
 {
 	const analysis::RunResult result = analysis::analyse(run);
-	return {text::terminal_report(result, style), explain::flaws(result)};
+	return {text::terminal_report(result, style), text::sentences(result, explain::flaws(result))};
 }
 
 Explanation explanation_of(const std::string &run, const Question &question, const text::Style &style)
@@ -154,7 +155,7 @@ Report report_and_write(const std::string &run, const text::Style &style)
 	const auto folder = exports::own_folder(exports::directory_of(run));
 	write_file(folder, "run.json", exports::run_json_text(result));
 	write_file(folder, "report.html", pages::html_report(result));
-	return {text::terminal_report(result, style), explain::flaws(result)};
+	return {text::terminal_report(result, style), text::sentences(result, explain::flaws(result))};
 }
 
 std::string write_html(const std::string &run)

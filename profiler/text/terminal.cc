@@ -10,7 +10,6 @@
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/line_levels.h"
 #include "profiler/explain/culprit_sums.h"
-#include "profiler/explain/notices.h"
 #include "profiler/explain/one_message.h"
 #include "profiler/explain/verdict.h"
 #include "profiler/model/cell_title.h"
@@ -19,6 +18,7 @@
 #include "profiler/text/cell_table.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/environment.h"
+#include "profiler/text/finding_words.h"
 #include "profiler/text/message_lines.h"
 #include "profiler/text/mode_lines.h"
 #include "profiler/text/noise_lines.h"
@@ -30,7 +30,7 @@ namespace {
 
 void add_partial(Page &page, const analysis::RunResult &result)
 {
-	if (const std::string why = explain::unfinished(result); !why.empty())
+	if (const std::string why = unfinished_text(result); !why.empty())
 		page.heading("partial: " + why);
 }
 
@@ -77,7 +77,7 @@ void add_paragraphs(Page &page, const std::string &label, const std::vector<std:
 
 void add_notices(Page &page, const analysis::RunResult &result)
 {
-	const std::vector<std::string> sentences = explain::notices(result).all();
+	const std::vector<std::string> sentences = notice_sentences(result);
 	add_paragraphs(page, "notice", sentences);
 	if (!sentences.empty())
 		page.line();
@@ -217,7 +217,7 @@ void add_brief_report(Page &page, const analysis::RunResult &result)
 	add_brief_head(page, result);
 	add_verdict(page, result);
 	add_cell_table(page, result, false);
-	const std::vector<std::string> sentences = explain::notices(result).brief();
+	const std::vector<std::string> sentences = brief_notices(result);
 	add_paragraphs(page, "notice", sentences);
 	if (!sentences.empty())
 		page.line();

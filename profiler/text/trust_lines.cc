@@ -11,18 +11,21 @@
 #include "profiler/explain/trust.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/columns.h"
+#include "profiler/text/finding_words.h"
 
 namespace icepath::text {
 
 void add_trust(Page &page, const analysis::RunResult &result)
 {
-	size_t words = 0;
-	const std::vector<explain::Doubt> all = explain::doubts(result);
-	for (const explain::Doubt &doubt : all)
-		words = std::max(words, columns(doubt.word));
+	size_t width = 0;
+	const std::vector<explain::Trust> all = explain::trust_in(result);
+	const auto grade = [](const explain::Trust &of) { return std::string(name_of(of.grade)); };
+	for (const explain::Trust &one : all)
+		width = std::max(width, columns(grade(one)));
 	std::string label = "trust";
-	for (const explain::Doubt &doubt : all) {
-		page.line_with_command(pad_right(label, 10) + pad_right(doubt.word, words) + "  ", doubt.facts, doubt.remedy);
+	for (const explain::Trust &one : all) {
+		page.line_with_command(pad_right(label, 10) + pad_right(grade(one), width) + "  ", facts_of(result, one),
+							   mend_text(one));
 		label.clear();
 	}
 }

@@ -8,6 +8,7 @@
 #include "profiler/explain/notices.h"
 #include "profiler/failure.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/finding_words.h"
 #include "tests/model/own_window.h"
 #include "tests/report/few_blocks.h"
 #include "tests/report/synthetic_run.h"
@@ -316,8 +317,8 @@ TEST_F(AggregateTest, AWholeRunIsValid)
 	write_small_run(run);
 	const RunResult result = analyse(run);
 	EXPECT_TRUE(explain::valid(result));
-	EXPECT_TRUE(explain::notices(result).all().empty()) << explain::notices(result).all().front();
-	EXPECT_EQ(explain::unfinished(result), "");
+	EXPECT_TRUE(text::notice_sentences(result).empty()) << text::notice_sentences(result).front();
+	EXPECT_EQ(text::unfinished_text(result), "");
 }
 
 TEST_F(AggregateTest, WhatIsNoRunIsRefused) { EXPECT_THROW(analyse(temporary.path("nowhere")), Failure); }
@@ -327,7 +328,7 @@ TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 	model::Block lossy = block(0, false);
 	lossy.flows[0].recvs.resize(60);
 	lossy.flows[0].recvs[10].flags |= model::kStampBadPayload;
-	const std::vector<std::string> told = explain::notices(of({lossy})).all();
+	const std::vector<std::string> told = text::notice_sentences(of({lossy}));
 	const auto says = [&](const std::string &text) {
 		return std::any_of(told.begin(), told.end(),
 						   [&](const auto &one) { return one.find(text) != std::string::npos; });
@@ -345,7 +346,7 @@ TEST_F(AggregateTest, ANoticeTellsThatTheKernelCopiedAfterAll)
 		copied.flows[0].sends[i].flags |= model::kStampCopied; // two of them warm-up
 	const RunResult result = of({copied});
 	EXPECT_EQ(result.cells[1].messages.copied_after_all, 40u);
-	const std::vector<std::string> told = explain::notices(result).all();
+	const std::vector<std::string> told = text::notice_sentences(result);
 	EXPECT_NE(
 		std::ranges::find(
 			told,
@@ -360,12 +361,12 @@ TEST(Notices, WhatManyCellsShareIsOneNoticeInBrief)
 	for (int i = 0; i < 5; ++i)
 		result.cells.emplace_back().cell.target = "t" + std::to_string(i);
 	EXPECT_EQ(
-		explain::notices(result).brief(),
+		text::brief_notices(result),
 		std::vector<std::string>{"nothing measured in 5 cells: t0 64 B pingpong block: not measured; and 4 more"});
-	EXPECT_EQ(explain::notices(result).all().size(), 5u);
-	EXPECT_EQ(explain::notices(result).all()[4], "t4 64 B pingpong block: not measured");
+	EXPECT_EQ(text::notice_sentences(result).size(), 5u);
+	EXPECT_EQ(text::notice_sentences(result)[4], "t4 64 B pingpong block: not measured");
 	result.cells.resize(1);
-	EXPECT_EQ(explain::notices(result).brief(), std::vector<std::string>{"t0 64 B pingpong block: not measured"});
+	EXPECT_EQ(text::brief_notices(result), std::vector<std::string>{"t0 64 B pingpong block: not measured"});
 }
 
 // In three blocks of five messages take a millisecond, in the others some microseconds: by that their p50 may be
@@ -402,7 +403,7 @@ TEST(Notices, OfSpinnersUnderFifoSayWhatHappened)
 		cell.layers.add(path, {});
 	};
 	const auto told = [&](const char *what) {
-		return std::ranges::any_of(explain::notices(result).all(),
+		return std::ranges::any_of(text::notice_sentences(result),
 								   [&](const std::string &one) { return one.find(what) != std::string::npos; });
 	};
 	add(Layer::SenderUser);
@@ -417,21 +418,19 @@ TEST(Notices, InBriefAreTheLastOfTheRunWithoutWhatIsSummedUp)
 {
 	RunResult result;
 	result.tail.emplace();
-	result.tail->notices = {"a can't wait by spin: left out there",
-							"b can't wait by spin: left out there",
-							std::string(explain::kStartedByRoot) + " (sudo gives them to that user)",
-							"c can't wait by spin: left out there",
-							"d can't wait by spin: left out there",
+	result.head.host.plain_root = true;
+	result.tail->notices = {"a can't wait by spin: left out there", "b can't wait by spin: left out there",
+							"c can't wait by spin: left out there", "d can't wait by spin: left out there",
 							"the daemon died"};
 	CellResult &cell = result.cells.emplace_back();
 	cell.blocks_unprobed = 3;
 	cell.messages.lost = 7;
-	EXPECT_EQ(explain::notices(result).brief(),
+	EXPECT_EQ(text::brief_notices(result),
 			  (std::vector<std::string>{"a, b and 2 more can't wait by spin: left out there", "the daemon died"}));
-	EXPECT_EQ(explain::notices(result).all().size(), 7u) << "and the loss";
+	EXPECT_EQ(text::notice_sentences(result).size(), 7u) << "and the loss";
 	for (const char *fault : {"first", "second", "third", "fourth"})
 		result.tail->notices.push_back(std::string(fault) + " " + fault);
-	const std::vector<std::string> many = explain::notices(result).brief();
+	const std::vector<std::string> many = text::brief_notices(result);
 	ASSERT_EQ(many.size(), 5u);
 	EXPECT_EQ(many[0], "first first") << "faults come after what the plan left out";
 	EXPECT_EQ(many[4], "and 2 more: icepath report -v RUN");

@@ -230,6 +230,7 @@ TEST_F(RunJsonTest, ARunWithoutBlocksIsStillARun)
 	for (const char *key : {"sent_per_s", "received_per_s", "sent_bytes_per_s", "received_bytes_per_s"})
 		EXPECT_TRUE(run_json["cells"][0]["throughput"].at(key).is_null()) << key;
 	EXPECT_NE(run_json["notices"].dump().find("the run isn't finished"), std::string::npos);
+	EXPECT_EQ(run_json["findings"][0]["id"], "run_unfinished");
 }
 
 // Every key of the schema is there, and no other one.

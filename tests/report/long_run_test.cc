@@ -13,6 +13,7 @@
 #include "profiler/analysis/aggregate.h"
 #include "profiler/explain/notices.h"
 #include "profiler/exports/run_json.h"
+#include "profiler/text/finding_words.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -115,7 +116,7 @@ TEST_F(LongRun, SaysWhatIsOff)
 	EXPECT_FALSE(exact["cells"][0]["latency_ns"].contains("off_by_at_most"));
 	EXPECT_FALSE(exact["cells"][0].contains("modes_of_one_in"));
 	const auto notice_of = [](const analysis::RunResult &result) {
-		const std::vector<std::string> list = explain::notices(result).all();
+		const std::vector<std::string> list = text::notice_sentences(result);
 		return std::ranges::any_of(
 			list, [](const std::string &one) { return one.find("off by 0.05 % at most") != std::string::npos; });
 	};

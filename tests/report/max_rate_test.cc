@@ -9,6 +9,7 @@
 #include "profiler/exports/run_json.h"
 #include "profiler/rate/threshold.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/finding_words.h"
 #include "profiler/text/terminal.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
@@ -170,7 +171,8 @@ TEST_F(MaxRateReport, WhatIsLostAtAnyRateIsAFlaw)
 	write({{20}, {20}, {20}, {30, false, 5}, {20, true}});
 	const analysis::RunResult result = analysis::analyse(run);
 	EXPECT_EQ(result.cells[0].messages.lost, 0u);
-	EXPECT_EQ(explain::flaws(result), std::vector<std::string>{"messages lost by transports that mustn't lose any: 5"});
+	EXPECT_EQ(text::sentences(result, explain::flaws(result)),
+			  std::vector<std::string>{"messages lost by transports that mustn't lose any: 5"});
 }
 
 TEST_F(MaxRateReport, HistogramsAreOfTheFoundRateAndTheTableOfMessagesIsWhole)

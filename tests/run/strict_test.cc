@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profiler/explain/notices.h"
+#include "profiler/text/finding_words.h"
 
 namespace icepath::run {
 namespace {
@@ -23,7 +24,7 @@ analysis::RunResult a_good_run()
 
 void expect_flaw(const analysis::RunResult &run, const std::string &sentence)
 {
-	EXPECT_EQ(explain::flaws(run), std::vector{sentence});
+	EXPECT_EQ(text::sentences(run, explain::flaws(run)), std::vector{sentence});
 	EXPECT_FALSE(explain::valid(run));
 }
 
@@ -72,7 +73,7 @@ TEST(Strict, NamesFailedBlocksAndPartialRuns)
 	run.cells[0].blocks_failed = 1;
 	expect_flaw(run, "blocks that failed: 1");
 	run.tail.reset();
-	EXPECT_EQ(explain::flaws(run).front(), "the run is partial");
+	EXPECT_EQ(explain::flaws(run).front().id, explain::FindingId::PartialRun);
 }
 
 } // namespace

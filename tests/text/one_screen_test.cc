@@ -14,6 +14,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/pages/html_report.h"
 #include "profiler/text/columns.h"
+#include "profiler/text/finding_words.h"
 #include "profiler/text/terminal.h"
 #include "profiler/text/time_scale.h"
 #include "tests/report/lines_of.h"
@@ -21,6 +22,7 @@
 namespace icepath::text {
 namespace {
 
+using explain::Grade;
 using model::Layer;
 using model::Part;
 
@@ -281,7 +283,10 @@ TEST(Trust, NamesTheCellOfWhichLeastIsKnown)
 	analysis::CellResult cell = made_cell("a", {{Layer::Wakeup, Part::None, 1000}}), other = cell;
 	cell.probed = 1000;
 	other.cell.payload_bytes = 4096;
-	const auto fact = [&] { return explain::doubts(made_run({cell, other}))[2].facts[0]; };
+	const auto fact = [&] {
+		const analysis::RunResult result = made_run({cell, other});
+		return facts_of(result, explain::trust_in(result)[2])[0];
+	};
 	EXPECT_EQ(fact(), "path known of 10 % of messages of a 64 B");
 	other.cell = cell.cell;
 	cell.cell.levels.sender_user_ns = 20'000;
@@ -296,31 +301,31 @@ TEST(Trust, NamesTheCellOfWhichLeastIsKnown)
 TEST(Trust, HasAWordForEachDoubtAndWhatMendsIt)
 {
 	analysis::RunResult result = run_of_35_cells();
-	std::vector<explain::Doubt> all = explain::doubts(result);
+	std::vector<explain::Trust> all = explain::trust_in(result);
 	ASSERT_EQ(all.size(), 4u);
-	EXPECT_EQ(all[0].word, "ok") << "±10 %";
-	EXPECT_EQ(all[1].word, "ok");
-	EXPECT_EQ(all[2].word, "ok");
-	EXPECT_EQ(all[3].word, "ok");
-	for (const explain::Doubt &doubt : all)
-		EXPECT_EQ(doubt.remedy, "") << doubt.word;
+	EXPECT_EQ(all[0].grade, Grade::Ok) << "±10 %";
+	EXPECT_EQ(all[1].grade, Grade::Ok);
+	EXPECT_EQ(all[2].grade, Grade::Ok);
+	EXPECT_EQ(all[3].grade, Grade::Ok);
+	for (const explain::Trust &trust : all)
+		EXPECT_EQ(mend_text(trust), "") << name_of(trust.grade);
 	result.head.isolation = {};
-	EXPECT_EQ(explain::doubts(result)[1].word, "unknown") << "what wasn't looked at isn't quiet";
+	EXPECT_EQ(explain::trust_in(result)[1].grade, Grade::Unknown) << "what wasn't looked at isn't quiet";
 
 	const auto p50 = static_cast<double>(*result.cells[3].latency.percentiles[0]);
 	result.cells[3].latency.intervals[0] = stats::Interval{p50 * 0.85, p50 * 1.15};
 	result.head.isolation.items = {{.name = "timer_tick", .quiet = false, .found = "", .effect = "", .remedy = ""}};
 	result.head.probes = {{"queue", "the call's return, without skb_queue_tail (no fentry)", "none"}};
 	result.cells[4].messages.lost = 7;
-	all = explain::doubts(result);
-	EXPECT_EQ(all[0].word, "wide");
-	EXPECT_EQ(all[0].remedy, "-d 3m");
-	EXPECT_EQ(all[1].word, "noisy");
-	EXPECT_EQ(all[1].remedy, "icepath doctor");
-	EXPECT_EQ(all[2].word, "partly");
-	EXPECT_EQ(all[2].remedy, "icepath doctor");
-	EXPECT_EQ(all[3].word, "flawed");
-	EXPECT_EQ(all[3].remedy, "icepath report -v RUN");
+	all = explain::trust_in(result);
+	EXPECT_EQ(all[0].grade, Grade::Wide);
+	EXPECT_EQ(mend_text(all[0]), "-d 3m");
+	EXPECT_EQ(all[1].grade, Grade::Noisy);
+	EXPECT_EQ(mend_text(all[1]), "icepath doctor");
+	EXPECT_EQ(all[2].grade, Grade::Partly);
+	EXPECT_EQ(mend_text(all[2]), "icepath doctor");
+	EXPECT_EQ(all[3].grade, Grade::Flawed);
+	EXPECT_EQ(mend_text(all[3]), "icepath report -v RUN");
 	const std::string text = terminal_report(result, {.unicode = true, .width = 100});
 	EXPECT_NE(text.find("\ntrust     wide    "), std::string::npos) << text;
 	EXPECT_NE(text.find("  lost  "), std::string::npos) << "the column is there once a message was lost";
@@ -331,9 +336,9 @@ TEST(Trust, TellsAMachineThatChanged)
 {
 	analysis::RunResult result = run_of_35_cells();
 	result.tail->cache_lines = {{0, 1, {{0, 60}, {1, 61}, {2, 340}, {3, 339}, {4, 338}}}};
-	const explain::Doubt doubt = explain::doubts(result)[1];
-	EXPECT_EQ(doubt.word, "changed");
-	EXPECT_EQ(doubt.facts[0], "CPU 0 to 1: 61 ns to 339 ns, 1 change");
+	const explain::Trust trust = explain::trust_in(result)[1];
+	EXPECT_EQ(trust.grade, Grade::Changed);
+	EXPECT_EQ(facts_of(result, trust)[0], "CPU 0 to 1: 61 ns to 339 ns, 1 change");
 }
 
 // By what the run itself measured, with the thresholds of doctor (model/fitness.h).
@@ -381,10 +386,10 @@ TEST(Trust, NamesCellsWhoseSlowestMessagesHaveNoPath)
 	analysis::RunResult result = run_of_35_cells();
 	analysis::LatencyRange &tail = result.cells[2].tail.emplace();
 	tail.messages = 100; // none of which is in its layers
-	const explain::Doubt doubt = explain::doubts(result)[2];
-	EXPECT_EQ(doubt.word, "partly");
-	EXPECT_EQ(doubt.facts[1], "path known of less than 90 % of the slowest messages in 1 cell");
-	EXPECT_EQ(doubt.remedy, "icepath report -v RUN");
+	const explain::Trust trust = explain::trust_in(result)[2];
+	EXPECT_EQ(trust.grade, Grade::Partly);
+	EXPECT_EQ(facts_of(result, trust)[1], "path known of less than 90 % of the slowest messages in 1 cell");
+	EXPECT_EQ(mend_text(trust), "icepath report -v RUN");
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "profiler/explain/notices.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/finding_words.h"
 #include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -94,7 +95,7 @@ protected:
 	static std::string notices_of(const analysis::RunResult &result)
 	{
 		std::string text;
-		for (const std::string &notice : explain::notices(result).all())
+		for (const std::string &notice : text::notice_sentences(result))
 			text += notice + "\n";
 		return text;
 	}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a run shows of itself, as data: which statement, of which cell, resting on which figures. No sentence: text/ words
+// it (finding_words.h), and run.json has it as it is.
+//
+// A new statement takes an id and a row here, its words in text/finding_words.cc, and its id in docs/run-schema.json.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "profiler/stats/interval.h"
+
+namespace icepath::explain {
+
+// Append only within a group: files hold the names, not the numbers, but findings are listed in this order.
+enum class FindingId : uint8_t {
+	// How the run ended.
+	RunDiedWriting,
+	RunUnfinished,
+	RunInterrupted,
+	// What to know before reading the figures: of the run, then of a cell.
+	Recorded,
+	StartedByRoot,
+	MachineChanged,
+	UntracedInterrupts,
+	NothingMeasured,
+	FailedBlocks,
+	LostMessages,
+	ChangedBytes,
+	CopiedMessages,
+	InvertedTimes,
+	DroppedRecords,
+	RecursionMisses,
+	LayersMissLatency,
+	NoBreakdown,
+	QosNotGranted,
+	QosUnknown,
+	HeldByTcp,
+	FifoSpinners,
+	BlocksOfFewMessages,
+	ValuesRounded,
+	ModesSampled,
+	RateNotHeldAgain,
+	RateWithoutUpperEnd,
+	NoRateFound,
+	SeveralModes,
+	ModesChangedByProbes,
+	ModesOfOpenings,
+	OpeningsDiffer,
+	Drift,
+	TooFewBlocks,
+	// How precise the figures are.
+	P50Widths,
+	P99Widths,
+	PairsToldApart,
+	FewProcesses,
+	// Whether the machine stayed the same, and how quiet it was.
+	RoundTripChanged,
+	CellsDrifted,
+	NotQuiet,
+	ProcessesDiffer,
+	NoiseNotLookedFor,
+	NoKnownNoise,
+	RoundTripSame,
+	// How well the layers are known, and what knowing them cost.
+	NothingFollowed,
+	PathOfCell,
+	PathOfAll,
+	PathOfTails,
+	ProbesMissing,
+	ProbesCost,
+	// What was lost or went wrong.
+	PartialRun,
+	EmptyCells,
+	BlocksThatFailed,
+	LostWhereNoneMayBe,
+	MessagesWithChangedBytes,
+	MessagesWithInvertedTimes,
+	LostRecords,
+	SkippedProbes,
+	CellsThatMissLatency,
+	MessagesLost,
+	NothingLost,
+	Count
+};
+inline constexpr size_t kFindingIds = static_cast<size_t>(FindingId::Count);
+
+// What a finding is about.
+enum class Topic : uint8_t { Run, Reading, Precision, Steadiness, Knowledge, Completeness };
+inline constexpr std::array<std::string_view, 6> kTopicNames = {"run",        "reading",   "precision",
+																"steadiness", "knowledge", "completeness"};
+
+// Ok: as it should be. Note: to be known before reading. Doubt: figures are worth less by it. Flaw: --strict rejects it.
+enum class Severity : uint8_t { Ok, Note, Doubt, Flaw };
+inline constexpr std::array<std::string_view, 4> kSeverityNames = {"ok", "note", "doubt", "flaw"};
+
+// What mends it. Nothing where it can't be mended, or no mend is known.
+enum class Mend : uint8_t { None, MeasureLonger, Doctor, FullReport };
+inline constexpr std::array<std::string_view, 4> kMendNames = {"none", "measure_longer", "doctor", "full_report"};
+
+// What a finding rests on, beside its value. A name ends in its unit, as keys of run.json do.
+enum class Fact : uint8_t {
+	Asked, // texts of quality of service
+	Granted,
+	Cells,
+	CellsBetweenModes,
+	Changes,
+	FromCpu,
+	ToCpu,
+	LowNs,
+	HighNs,
+	LargestShare,
+	LeastShare,
+	LeastRateHz,
+	MayLose, // 1: the transport may
+	MeanNs,
+	MeanByBlockNs,
+	MeanProbedNs,
+	MeanByBlockProbedNs,
+	Names,
+	Of, // what the value is a part of, in its unit
+	OfTime, // 1: the value is a share of time, not of messages
+	Openings,
+	RateHz,
+	Reason,
+	Sentence, // as the run recorded it
+	Count
+};
+inline constexpr std::array<std::string_view, static_cast<size_t>(Fact::Count)> kFactNames = {"asked",
+																							  "granted",
+																							  "cells",
+																							  "cells_between_modes",
+																							  "changes",
+																							  "from_cpu",
+																							  "to_cpu",
+																							  "low_ns",
+																							  "high_ns",
+																							  "largest_share",
+																							  "least_share",
+																							  "least_rate_hz",
+																							  "may_lose",
+																							  "mean_ns",
+																							  "mean_by_block_ns",
+																							  "mean_probed_ns",
+																							  "mean_by_block_probed_ns",
+																							  "names",
+																							  "of",
+																							  "of_time",
+																							  "openings",
+																							  "rate_hz",
+																							  "reason",
+																							  "sentence"};
+
+struct Evidence {
+	Fact fact = Fact::Of;
+	std::variant<double, std::string> is;
+};
+
+inline double number(uint64_t count) { return static_cast<double>(count); }
+
+struct FindingRow {
+	FindingId id;
+	std::string_view name; // in files; never changed
+	Topic topic;
+	Severity severity; // unless the finding says another
+	Mend mend; // likewise
+};
+const FindingRow &row_of(FindingId id);
+
+struct Finding {
+	FindingId id = FindingId::Recorded;
+	std::optional<size_t> cell = {}; // its index; nothing: it is of the run
+	std::optional<double> value = {}; // what is said: a count, a share, a ratio or ns
+	std::optional<stats::Interval> interval = {}; // of the value, 95 %
+	std::optional<double> limit = {}; // which the value passes, or keeps: in its unit
+	std::vector<Evidence> evidence = {};
+	Severity severity = row_of(id).severity;
+	Mend mend = row_of(id).mend;
+
+	// Throw std::out_of_range without it, and std::bad_variant_access if it is of the other kind.
+	double number(Fact fact) const;
+	const std::string &text(Fact fact) const;
+	bool has(Fact fact) const;
+};
+
+} // namespace icepath::explain

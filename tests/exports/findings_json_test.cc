@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings in run.json: their ids are those of its schema, and they say what the run shows without a sentence.
+#include "profiler/exports/findings_json.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "profiler/explain/notices.h"
+#include "profiler/explain/trust.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/small_run_json.h"
+
+namespace icepath::exports {
+namespace {
+
+using nlohmann::json;
+
+json run_schema() { return json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json")); }
+
+std::set<std::string> texts_of(const json &list)
+{
+	std::set<std::string> texts;
+	for (const json &one : list)
+		if (one.is_string())
+			texts.insert(one.get<std::string>());
+	return texts;
+}
+
+template <size_t kSize> std::set<std::string> texts_of(const std::array<std::string_view, kSize> &names)
+{
+	return {names.begin(), names.end()};
+}
+
+// A consumer rests on what the schema lists, so neither has an id that the other lacks.
+TEST(FindingsJson, HasTheIdsAndWordsOfItsSchema)
+{
+	const json listed = run_schema();
+	std::set<std::string> ids;
+	for (size_t i = 0; i < explain::kFindingIds; ++i)
+		ids.insert(std::string(row_of(static_cast<explain::FindingId>(i)).name));
+	EXPECT_EQ(ids.size(), explain::kFindingIds) << "each has a name of its own";
+	EXPECT_EQ(texts_of(listed["$defs"]["finding_id"]["enum"]), ids);
+	std::set<std::string> mends = texts_of(explain::kMendNames);
+	mends.erase("none"); // null
+	EXPECT_EQ(texts_of(listed["$defs"]["remedy"]["enum"]), mends);
+	const json &finding = listed["properties"]["findings"]["items"]["properties"];
+	EXPECT_EQ(texts_of(finding["topic"]["enum"]), texts_of(explain::kTopicNames));
+	EXPECT_EQ(texts_of(finding["severity"]["enum"]), texts_of(explain::kSeverityNames));
+	std::set<std::string> facts;
+	for (const auto &[name, unused] : finding["evidence"]["properties"].items())
+		facts.insert(name);
+	EXPECT_EQ(facts, texts_of(explain::kFactNames));
+	EXPECT_EQ(texts_of(listed["properties"]["trust"]["items"]["properties"]["grade"]["enum"]),
+			  texts_of(explain::kGradeNames));
+}
+
+using FindingsOfARun = SmallRunJson;
+
+TEST_F(FindingsOfARun, SayWhichCellAndByWhichFigures)
+{
+	write_small_run(run, true, kEnoughRounds);
+	analysis::RunResult result = analysis::analyse(run);
+	result.cells[1].messages.lost = 7;
+	result.cells[1].messages.sent = 100;
+	const json told = run_json(result);
+	EXPECT_EQ(schema_complaints(run_schema(), told), std::vector<std::string>());
+	const auto finding = [&](const std::string &id) {
+		const auto at = std::ranges::find_if(told["findings"], [&](const json &one) { return one["id"] == id; });
+		return at == told["findings"].end() ? json() : *at;
+	};
+	EXPECT_EQ(finding("lost_messages"), (json{{"id", "lost_messages"},
+											  {"topic", "reading"},
+											  {"cell", told["cells"][1]["key"]},
+											  {"severity", "flaw"},
+											  {"value", 7},
+											  {"value_ci95", nullptr},
+											  {"limit", nullptr},
+											  {"evidence", {{"of", 100}, {"may_lose", 0}}},
+											  {"remedy", nullptr}}));
+	EXPECT_EQ(finding("lost_where_none_may_be")["value"], 7);
+	EXPECT_EQ(finding("nothing_lost"), json());
+	EXPECT_EQ(told["trust"][3],
+			  (json{{"topic", "completeness"}, {"grade", "flawed"}, {"remedy", "full_report"}, {"needed_s", nullptr}}));
+	result.cells[1].cell.traits = {model::Trait::Lossy};
+	EXPECT_EQ(run_json(result)["trust"][3]["grade"], "lost");
+	EXPECT_EQ(explain::notices(result).front().severity, explain::Severity::Note) << "it may lose some";
+}
+
+TEST_F(FindingsOfARun, SayHowItEnded)
+{
+	write_small_run(run, true, kEnoughRounds);
+	analysis::RunResult result = analysis::analyse(run);
+	EXPECT_FALSE(explain::unfinished(result));
+	result.tail->interrupted = true;
+	EXPECT_EQ(run_json(result)["findings"][0]["id"], "run_interrupted");
+	result.tail.reset();
+	EXPECT_EQ(run_json(result)["findings"][0]["id"], "run_unfinished");
+}
+
+} // namespace
+} // namespace icepath::exports
