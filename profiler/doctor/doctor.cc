@@ -27,6 +27,7 @@
 #include "profiler/machine/host.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/text/fitness_words.h"
 
 namespace icepath::doctor {
 namespace {
@@ -327,7 +328,8 @@ std::string to_text(const std::vector<Check> &checks, const std::vector<model::F
 			text += fmt::format("      remedy: {}\n", check.remedy);
 	}
 	for (const model::Fitness &one : fitness)
-		text += fmt::format("fit for {}: {}: {} (yes: {})\n", one.purpose, one.word(), one.found, one.threshold);
+		text += fmt::format("fit for {}: {}: {} (yes: {})\n", name_of(one.purpose), text::answer(one),
+							text::found_text(one), text::threshold_text(one.purpose));
 	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n"
 							: "icepath can't break messages down here: fix the checks that failed.\n";
 	return text;
@@ -345,10 +347,10 @@ std::string to_json(const std::vector<Check> &checks, const std::vector<model::F
 								  {"remedy", check.remedy}});
 	json["fit_for"] = nlohmann::ordered_json::array();
 	for (const model::Fitness &one : fitness)
-		json["fit_for"].push_back({{"purpose", one.purpose},
+		json["fit_for"].push_back({{"purpose", name_of(one.purpose)},
 								   {"fit", one.fit ? nlohmann::ordered_json(*one.fit) : nullptr},
-								   {"found", one.found},
-								   {"threshold", one.threshold}});
+								   {"found", text::found_text(one)},
+								   {"threshold", text::threshold_text(one.purpose)}});
 	return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

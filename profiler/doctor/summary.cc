@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "profiler/doctor/causes.h"
+#include "profiler/text/fitness_words.h"
 
 namespace icepath::doctor {
 namespace {
@@ -99,13 +100,13 @@ void add_fitness(Lines &lines, const std::vector<model::Fitness> &fitness)
 {
 	std::string label = "fit for  ";
 	for (const model::Fitness &one : fitness) {
-		lines.add(padded(label, 9) + padded(one.purpose, 9),
+		lines.add(padded(label, 9) + padded(std::string(name_of(one.purpose)), 9),
 				  !one.fit   ? kYellow
 				  : *one.fit ? kGreen
 							 : kRed,
-				  one.word(),
-				  fmt::format("{}  {} (yes: {})", std::string(7 - std::string_view(one.word()).size(), ' '), one.found,
-							  one.threshold));
+				  text::answer(one),
+				  fmt::format("{}  {} (yes: {})", std::string(7 - std::string_view(text::answer(one)).size(), ' '),
+							  text::found_text(one), text::threshold_text(one.purpose)));
 		label.clear();
 	}
 }

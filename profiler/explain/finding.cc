@@ -78,6 +78,10 @@ constexpr std::array<FindingRow, kFindingIds> kRows = {{
 	{Id::CellsThatMissLatency, "cells_that_miss_latency", Topic::Completeness, Severity::Flaw, Mend::FullReport},
 	{Id::MessagesLost, "messages_lost", Topic::Completeness, Severity::Doubt, Mend::FullReport},
 	{Id::NothingLost, "nothing_lost", Topic::Completeness, Severity::Ok, Mend::None},
+
+	{Id::FitForMedians, "fit_for_medians", Topic::Fitness, Severity::Ok, Mend::None},
+	{Id::FitForRanks, "fit_for_ranks", Topic::Fitness, Severity::Ok, Mend::None},
+	{Id::FitForTails, "fit_for_tails", Topic::Fitness, Severity::Ok, Mend::None},
 }};
 
 constexpr bool are_in_order()
@@ -85,9 +89,12 @@ constexpr bool are_in_order()
 	for (size_t i = 0; i < kRows.size(); ++i)
 		if (static_cast<size_t>(kRows[i].id) != i || kRows[i].name.empty())
 			return false;
+	for (size_t i = 0; i < kFacts.size(); ++i)
+		if (static_cast<size_t>(kFacts[i].fact) != i || kFacts[i].name.empty())
+			return false;
 	return true;
 }
-static_assert(are_in_order(), "a row for each FindingId, in its order");
+static_assert(are_in_order(), "a row for each FindingId and Fact, in their order");
 
 const Evidence *evidence_of(const Finding &finding, Fact fact)
 {
@@ -99,8 +106,7 @@ const Evidence &needed(const Finding &finding, Fact fact)
 {
 	const Evidence *found = evidence_of(finding, fact);
 	if (!found)
-		throw std::out_of_range(std::string(row_of(finding.id).name) + " has no " +
-								std::string(kFactNames.at(static_cast<size_t>(fact))));
+		throw std::out_of_range(std::string(row_of(finding.id).name) + " has no " + std::string(name_of(fact)));
 	return *found;
 }
 

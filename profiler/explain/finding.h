@@ -87,14 +87,18 @@ enum class FindingId : uint8_t {
 	CellsThatMissLatency,
 	MessagesLost,
 	NothingLost,
+	// What the run was quiet enough for.
+	FitForMedians,
+	FitForRanks,
+	FitForTails,
 	Count
 };
 inline constexpr size_t kFindingIds = static_cast<size_t>(FindingId::Count);
 
 // What a finding is about.
-enum class Topic : uint8_t { Run, Reading, Precision, Steadiness, Knowledge, Completeness };
-inline constexpr std::array<std::string_view, 6> kTopicNames = {"run",        "reading",   "precision",
-																"steadiness", "knowledge", "completeness"};
+enum class Topic : uint8_t { Run, Reading, Precision, Steadiness, Knowledge, Completeness, Fitness };
+inline constexpr std::array<std::string_view, 7> kTopicNames = {"run",       "reading",      "precision", "steadiness",
+																"knowledge", "completeness", "fitness"};
 
 // Ok: as it should be. Note: to be known before reading. Doubt: figures are worth less by it. Flaw: --strict rejects it.
 enum class Severity : uint8_t { Ok, Note, Doubt, Flaw };
@@ -111,6 +115,7 @@ enum class Fact : uint8_t {
 	Cells,
 	CellsBetweenModes,
 	Changes,
+	Cpu,
 	FromCpu,
 	ToCpu,
 	LowNs,
@@ -118,6 +123,7 @@ enum class Fact : uint8_t {
 	LargestShare,
 	LeastShare,
 	LeastRateHz,
+	LongestNs,
 	MayLose, // 1: the transport may
 	MeanNs,
 	MeanByBlockNs,
@@ -125,37 +131,49 @@ enum class Fact : uint8_t {
 	MeanByBlockProbedNs,
 	Names,
 	Of, // what the value is a part of, in its unit
+	OfNs, // time that was looked at
 	OfTime, // 1: the value is a share of time, not of messages
 	Openings,
 	RateHz,
 	Reason,
 	Sentence, // as the run recorded it
+	Stolen, // share that a hypervisor took
 	Count
 };
-inline constexpr std::array<std::string_view, static_cast<size_t>(Fact::Count)> kFactNames = {"asked",
-																							  "granted",
-																							  "cells",
-																							  "cells_between_modes",
-																							  "changes",
-																							  "from_cpu",
-																							  "to_cpu",
-																							  "low_ns",
-																							  "high_ns",
-																							  "largest_share",
-																							  "least_share",
-																							  "least_rate_hz",
-																							  "may_lose",
-																							  "mean_ns",
-																							  "mean_by_block_ns",
-																							  "mean_probed_ns",
-																							  "mean_by_block_probed_ns",
-																							  "names",
-																							  "of",
-																							  "of_time",
-																							  "openings",
-																							  "rate_hz",
-																							  "reason",
-																							  "sentence"};
+struct FactRow {
+	Fact fact;
+	std::string_view name; // in files; never changed
+};
+inline constexpr std::array<FactRow, static_cast<size_t>(Fact::Count)> kFacts = {
+	{{Fact::Asked, "asked"},
+	 {Fact::Granted, "granted"},
+	 {Fact::Cells, "cells"},
+	 {Fact::CellsBetweenModes, "cells_between_modes"},
+	 {Fact::Changes, "changes"},
+	 {Fact::Cpu, "cpu"},
+	 {Fact::FromCpu, "from_cpu"},
+	 {Fact::ToCpu, "to_cpu"},
+	 {Fact::LowNs, "low_ns"},
+	 {Fact::HighNs, "high_ns"},
+	 {Fact::LargestShare, "largest_share"},
+	 {Fact::LeastShare, "least_share"},
+	 {Fact::LeastRateHz, "least_rate_hz"},
+	 {Fact::LongestNs, "longest_ns"},
+	 {Fact::MayLose, "may_lose"},
+	 {Fact::MeanNs, "mean_ns"},
+	 {Fact::MeanByBlockNs, "mean_by_block_ns"},
+	 {Fact::MeanProbedNs, "mean_probed_ns"},
+	 {Fact::MeanByBlockProbedNs, "mean_by_block_probed_ns"},
+	 {Fact::Names, "names"},
+	 {Fact::Of, "of"},
+	 {Fact::OfNs, "of_ns"},
+	 {Fact::OfTime, "of_time"},
+	 {Fact::Openings, "openings"},
+	 {Fact::RateHz, "rate_hz"},
+	 {Fact::Reason, "reason"},
+	 {Fact::Sentence, "sentence"},
+	 {Fact::Stolen, "stolen"}}};
+constexpr std::string_view name_of(Fact fact) { return kFacts.at(static_cast<size_t>(fact)).name; }
 
 struct Evidence {
 	Fact fact = Fact::Of;

@@ -291,11 +291,38 @@ std::vector<model::Fitness> fitness_of(const analysis::RunResult &result)
 	return model::fitness(seen);
 }
 
-std::string unfit_for_tails(const analysis::RunResult &result)
+std::optional<model::Fitness> unfit_for_tails(const analysis::RunResult &result)
 {
-	const std::vector<model::Fitness> all = fitness_of(result);
-	const auto tails = std::ranges::find(all, std::string_view("tails"), &model::Fitness::purpose);
-	return tails != all.end() && tails->fit == false ? tails->found : "";
+	for (const model::Fitness &one : fitness_of(result))
+		if (one.purpose == model::Purpose::Tails && one.fit == false)
+			return one;
+	return std::nullopt;
+}
+
+std::vector<Finding> fitness_findings(const analysis::RunResult &result)
+{
+	constexpr std::array<FindingId, 3> kIds = {FindingId::FitForMedians, FindingId::FitForRanks,
+											   FindingId::FitForTails};
+	std::vector<Finding> findings;
+	for (const model::Fitness &one : fitness_of(result)) {
+		Finding &finding = findings.emplace_back(
+			Finding{.id = kIds.at(static_cast<size_t>(one.purpose)),
+					.limit = one.purpose == model::Purpose::Tails ? model::kTakenForTails : model::kTakenForMedians});
+		finding.severity = !one.fit ? Severity::Note : *one.fit ? Severity::Ok : Severity::Doubt;
+		finding.mend = one.fit == false ? Mend::Doctor : Mend::None;
+		if (one.taken) {
+			finding.value = std::max(one.taken->share, one.taken->stolen);
+			finding.evidence = {{Fact::Cpu, number(one.taken->cpu)},
+								{Fact::OfNs, number(one.taken->of_ns)},
+								{Fact::LongestNs, number(one.taken->longest_ns)},
+								{Fact::Stolen, one.taken->stolen}};
+		}
+		if (one.round_trip_ns) {
+			finding.evidence.push_back({Fact::LowNs, number(one.round_trip_ns->first)});
+			finding.evidence.push_back({Fact::HighNs, number(one.round_trip_ns->second)});
+		}
+	}
+	return findings;
 }
 
 } // namespace icepath::explain

@@ -37,7 +37,9 @@ std::vector<Trust> trust_in(const analysis::RunResult &result);
 // Judged by the look at the CPUs before the first block, by what a hypervisor took in all, and by all round trips of
 // cache lines between the CPUs.
 std::vector<model::Fitness> fitness_of(const analysis::RunResult &result);
-// What makes the run unfit for tails. Empty: it is fit, or that wasn't measured.
-std::string unfit_for_tails(const analysis::RunResult &result);
+// Nothing: the run is fit for tails, or that wasn't measured.
+std::optional<model::Fitness> unfit_for_tails(const analysis::RunResult &result);
+// A finding for each purpose.
+std::vector<Finding> fitness_findings(const analysis::RunResult &result);
 
 } // namespace icepath::explain

@@ -37,7 +37,7 @@ Json finding_json(const explain::Finding &finding, const std::vector<std::string
 	const explain::FindingRow &row = row_of(finding.id);
 	Json evidence = Json::object();
 	for (const explain::Evidence &one : finding.evidence)
-		evidence[std::string(name_in(explain::kFactNames, one.fact))] = std::holds_alternative<double>(one.is)
+		evidence[std::string(name_of(one.fact))] = std::holds_alternative<double>(one.is)
 																			? figure_json(std::get<double>(one.is))
 																			: Json(std::get<std::string>(one.is));
 	return {{"id", row.name},
@@ -61,6 +61,8 @@ Json findings_json(const analysis::RunResult &result, const std::vector<std::str
 	for (const explain::Trust &trust : explain::trust_in(result))
 		for (const explain::Finding &finding : trust.findings)
 			json.push_back(finding_json(finding, keys));
+	for (const explain::Finding &finding : explain::fitness_findings(result))
+		json.push_back(finding_json(finding, keys));
 	return json;
 }
 

@@ -12,7 +12,8 @@ namespace icepath::exports {
 
 // `keys`: of the cells.
 nlohmann::ordered_json finding_json(const explain::Finding &finding, const std::vector<std::string> &keys);
-// How the run ended, then its notices, then what trust in it rests on.
+// How the run ended, then its notices, then what trust in it rests on, then what it was quiet enough
+// for.
 nlohmann::ordered_json findings_json(const analysis::RunResult &result, const std::vector<std::string> &keys);
 nlohmann::ordered_json trust_json(const analysis::RunResult &result);
 

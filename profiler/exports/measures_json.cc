@@ -11,6 +11,7 @@
 #include "profiler/explain/trust.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/fitness_words.h"
 
 namespace icepath::exports {
 
@@ -295,10 +296,10 @@ Json fitness_json(const analysis::RunResult &result)
 {
 	Json json = Json::array();
 	for (const model::Fitness &one : explain::fitness_of(result))
-		json.push_back({{"purpose", one.purpose},
+		json.push_back({{"purpose", name_of(one.purpose)},
 						{"fit", one.fit ? Json(*one.fit) : nullptr},
-						{"found", one.found},
-						{"threshold", one.threshold}});
+						{"found", text::found_text(one)},
+						{"threshold", text::threshold_text(one.purpose)}});
 	return json;
 }
 

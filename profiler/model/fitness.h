@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Whether a machine is, or a run was, quiet enough, and for what: medians, ranks and tails each need something else.
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,12 +20,25 @@ struct Quietness {
 	std::optional<Steal> steal; // by a hypervisor, in more time than `noise` is of
 };
 
+enum class Purpose : uint8_t { Medians, Ranks, Tails };
+inline constexpr std::array<std::string_view, 3> kPurposeNames = {"medians", "ranks", "tails"};
+inline std::string_view name_of(Purpose purpose) { return kPurposeNames.at(static_cast<size_t>(purpose)); }
+
+// What others took of the CPUs.
+struct Taken {
+	uint32_t cpu = 0; // that lost the most
+	double share = 0; // of its time
+	uint64_t of_ns = 0; // in which it was looked at
+	uint64_t longest_ns = 0; // gap of all CPUs
+	double stolen = 0; // share that a hypervisor took of all time
+};
+
+// text/fitness_words.h words it.
 struct Fitness {
-	const char *purpose = ""; // "medians", "ranks", "tails"
+	Purpose purpose = Purpose::Medians;
 	std::optional<bool> fit; // nothing: it wasn't measured
-	std::string found;
-	std::string threshold;
-	const char *word() const { return !fit ? "unknown" : *fit ? "yes" : "no"; }
+	std::optional<Taken> taken; // nothing: the CPUs' noise wasn't measured
+	std::optional<std::pair<uint64_t, uint64_t>> round_trip_ns; // of ranks: Quietness's
 };
 
 // More than half of all messages must be undisturbed, with room for messages that take longer than a gap.

@@ -18,6 +18,7 @@
 #include "profiler/pages/page_data.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/fitness_words.h"
 #include "profiler/text/tail_lines.h"
 #include "profiler/text/terminal.h"
 #include "profiler/text/time_scale.h"
@@ -63,8 +64,10 @@ std::string verdict_section(const analysis::RunResult &result)
 // Empty if it is fit.
 std::string unfit_text(const analysis::RunResult &result)
 {
-	const std::string found = explain::unfit_for_tails(result);
-	return found.empty() ? "" : fmt::format("This run isn't fit for tails ({}): partly they are the machine's.", found);
+	const auto unfit = explain::unfit_for_tails(result);
+	return unfit ? fmt::format("This run isn't fit for tails ({}): partly they are the machine's.",
+							   text::found_text(*unfit))
+				 : "";
 }
 
 bool is_of_several_modes(const analysis::CellResult &cell) { return !cell.modes.empty(); }

@@ -188,7 +188,7 @@ std::vector<Column> columns_of(const analysis::RunResult &result, const Measured
 	const bool answered =
 		any([](const analysis::CellResult &cell) { return cell.cell.pattern == model::Pattern::ReqRep; });
 	const bool lost = any([](const analysis::CellResult &cell) { return cell.messages.lost > 0; });
-	const bool is_doubtful = !explain::unfit_for_tails(result).empty();
+	const bool is_doubtful = explain::unfit_for_tails(result).has_value();
 	Column p50{"p50"}, rank{"rank"}, to_fastest{"× fastest"}, p99{is_doubtful ? "(p99)" : "p99", true, 1},
 		p99_9{is_doubtful ? "(p99.9)" : "p99.9", true, 4}, round_trip{"RTT", answered, 3}, to_all{"to all", true, 3},
 		senders{"senders", true, 3}, pacing{"pacing", any(paces_badly), 5}, taken{"msg/s"}, cpu{"CPU", true, 2},

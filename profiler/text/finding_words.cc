@@ -13,6 +13,7 @@
 #include "profiler/explain/notices.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/fitness_words.h"
 
 namespace icepath::text {
 namespace {
@@ -179,6 +180,11 @@ std::string probes_cost_text(const RunResult &, const Finding &finding)
 			   ? fmt::format("probes change the p50 of {} of {}, by up to {:+.0f} %", count_in(finding),
 							 cells_text(finding.number(Fact::Of)), finding.number(Fact::LargestShare) * 100)
 			   : fmt::format("probes have no measurable effect on {}", cells_text(finding.number(Fact::Of)));
+}
+
+template <model::Purpose kPurpose> std::string fitness_text(const RunResult &result, const Finding &)
+{
+	return found_text(explain::fitness_of(result).at(static_cast<size_t>(kPurpose)));
 }
 
 struct Wording {
@@ -355,6 +361,10 @@ constexpr std::array<Wording, explain::kFindingIds> kWordings = {{
 	{Id::CellsThatMissLatency, "cells whose layers miss the latency: {0}"},
 	{Id::MessagesLost, "{0} of {1} messages lost"},
 	{Id::NothingLost, "no message, block or record lost"},
+
+	{Id::FitForMedians, "", fitness_text<model::Purpose::Medians>},
+	{Id::FitForRanks, "", fitness_text<model::Purpose::Ranks>},
+	{Id::FitForTails, "", fitness_text<model::Purpose::Tails>},
 }};
 
 constexpr bool are_in_order()

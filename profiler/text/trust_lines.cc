@@ -12,6 +12,7 @@
 #include "profiler/stats/quantity.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/fitness_words.h"
 
 namespace icepath::text {
 
@@ -36,8 +37,8 @@ void add_fit_for(Page &page, const analysis::RunResult &result, bool in_full)
 	if (in_full) {
 		std::string label = "fit for";
 		for (const model::Fitness &one : all) {
-			page.paragraph(label,
-						   fmt::format("{}: {}: {} (yes: {})", one.purpose, one.word(), one.found, one.threshold));
+			page.paragraph(label, fmt::format("{}: {}: {} (yes: {})", name_of(one.purpose), answer(one),
+											  found_text(one), threshold_text(one.purpose)));
 			label.clear();
 		}
 		return;
@@ -48,9 +49,9 @@ void add_fit_for(Page &page, const analysis::RunResult &result, bool in_full)
 		if (!one.fit)
 			continue;
 		std::string &names = *one.fit ? fit : unfit;
-		names += (names.empty() ? "" : ", ") + std::string(one.purpose);
+		names += (names.empty() ? "" : ", ") + std::string(name_of(one.purpose));
 		if (!*one.fit && facts.size() == 1)
-			facts.insert(facts.end(), {one.found, "yes: " + one.threshold});
+			facts.insert(facts.end(), {found_text(one), "yes: " + threshold_text(one.purpose)});
 	}
 	if (!unfit.empty())
 		unfit = (fit.empty() ? "not " : "; not ") + unfit;

@@ -32,15 +32,9 @@ TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
 	EXPECT_EQ(of({{calm}, {{61, 91}}, {{1'000'000, 1'000'000'000}}}), "yyn") << "a hypervisor's 0.1 %";
 	EXPECT_EQ(of({{calm}, {{61, 91}}, {{50'000'000, 1'000'000'000}}}), "nnn") << "the hypervisor's 5 %";
 	EXPECT_EQ(of({}), "???") << "what wasn't measured isn't fit";
-	EXPECT_NE(fitness(kSeen)[0].found.find("CPU 1"), std::string::npos) << "the worse one";
-	EXPECT_NE(fitness(kSeen)[2].found.find("198 µs"), std::string::npos);
-}
-
-TEST(Fitness, IsToldInPlainNumbers)
-{
-	const auto told = fitness({{{0, 6'600'000'000, 10, 6'600'000'000, 6'550'000'000, {}, ""}}, {{61, 63}}, {}});
-	EXPECT_EQ(told[0].found, "others took 100 % of CPU 0's time in 6.6 s");
-	EXPECT_EQ(told[2].found, "100 % in gaps, the longest 6.55 s");
+	EXPECT_EQ(fitness(kSeen)[0].taken.value().cpu, 1u) << "the worse one";
+	EXPECT_DOUBLE_EQ(fitness(kSeen)[0].taken->share, 0.026);
+	EXPECT_EQ(fitness(kSeen)[2].taken.value().longest_ns, 198'000u);
 }
 
 } // namespace
