@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "profiler/explain/growth_causes.h"
+#include "profiler/explain/tail.h"
 #include "profiler/explain/unknown_paths.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
@@ -30,43 +31,61 @@ std::optional<stats::RoundRatio> ratio_of(const analysis::RunResult &result, siz
 	return stats::ratio_within_rounds(result.cells[a].compared, result.cells[b].compared);
 }
 
-// Why a cell's typical messages don't say where its time goes. Empty: they do. Other messages, which may be few and
+// Why a cell's typical messages don't say where its time goes. Nothing: they do. Other messages, which may be few and
 // take most of the time, don't matter here.
-std::string why_unknown(const analysis::CellResult &cell)
+std::optional<Finding> why_unknown(const analysis::RunResult &result, size_t index)
 {
-	const std::string title = model::title(cell.cell);
+	const analysis::CellResult &cell = result.cells[index];
 	if (cell.probed == 0)
-		return title +
-			   " was not measured with probes: measure longer, as root or after icepath setup (sudo icepath run "
-			   "-d)";
+		return Finding{.id = FindingId::NoProbes, .cell = index};
 	if (!cell.typical)
-		return title + " has too few messages with probes: measure longer (icepath run -d)";
-	return too_few_known(*cell.typical, "typical messages of " + title);
+		return Finding{.id = FindingId::TooFewProbed, .cell = index, .value = number(cell.probed)};
+	std::optional<Finding> unknown = too_few_known(FindingId::TypicalPathsUnknown, *cell.typical);
+	if (unknown)
+		unknown->cell = index;
+	return unknown;
 }
 
-std::string refusal_of(const analysis::CellResult &slower, const analysis::CellResult &faster,
-					   const std::optional<stats::RoundRatio> &ratio)
+std::optional<Finding> too_few(FindingId id, const analysis::RunResult &result, size_t has)
 {
-	for (const analysis::CellResult *cell : {&slower, &faster})
-		if (cell->cell.limits || cell->cell.pattern == model::Pattern::Throughput)
-			return fmt::format("{} sets its own rate: the faster it goes, the longer its messages queue. Compare "
-							   "pingpong or oneway (icepath run --patterns)",
-							   model::title(cell->cell));
+	return Finding{.id = id,
+				   .value = number(has),
+				   .limit = number(stats::kMinBlocks),
+				   .needed_s = has > 0 ? longer_run_s(result.head.budget_s, number(stats::kMinBlocks) / number(has))
+									   : std::nullopt};
+}
+
+size_t untreated(const analysis::CellResult &cell)
+{
+	return static_cast<size_t>(
+		std::ranges::count_if(cell.compared, [](const stats::BlockValue &block) { return !block.treated; }));
+}
+
+std::optional<Finding> refusal_of(const analysis::RunResult &result, size_t slower, size_t faster,
+								  const std::optional<stats::RoundRatio> &ratio)
+{
+	for (const size_t index : {slower, faster})
+		if (const model::Cell &cell = result.cells[index].cell;
+			cell.limits || cell.pattern == model::Pattern::Throughput)
+			return Finding{.id = FindingId::OwnRate, .cell = index};
 	if (!ratio)
-		return fmt::format("fewer than {} rounds measured both cells: measure longer (icepath run -d)",
-						   stats::kMinBlocks);
+		return too_few(FindingId::TooFewRounds, result,
+					   std::min(untreated(result.cells[slower]), untreated(result.cells[faster])));
 	if (!ratio->p)
-		return fmt::format("fewer than {} openings measured both cells, and a difference may be the luck of their "
-						   "processes: measure longer (icepath run -d)",
-						   stats::kMinBlocks);
-	if (*ratio->p >= stats::kToldApart)
-		return fmt::format("{} rounds don't tell the two apart: {} takes {} as long as {}. Measure longer (icepath run "
-						   "-d), or fewer cells",
-						   ratio->rounds, model::title(slower.cell), interval_words(*ratio), model::title(faster.cell));
-	for (const analysis::CellResult *cell : {&slower, &faster})
-		if (const std::string unknown = why_unknown(*cell); !unknown.empty())
-			return unknown;
-	return "";
+		return too_few(FindingId::TooFewOpenings, result, ratio->openings);
+	if (*ratio->p >= stats::kToldApart) {
+		const auto times =
+			times_as_long(std::log(ratio->ratio), {std::log(ratio->interval.low), std::log(ratio->interval.high)});
+		return Finding{.id = FindingId::NotToldApart,
+					   .cell = slower,
+					   .value = ratio->ratio,
+					   .interval = ratio->interval,
+					   .evidence = {{Fact::Rounds, number(ratio->rounds)},
+									{Fact::OtherCell, model::title(result.cells[faster].cell)}},
+					   .needed_s = times ? longer_run_s(result.head.budget_s, std::max(*times, 1.0)) : std::nullopt};
+	}
+	std::optional<Finding> unknown = why_unknown(result, slower);
+	return unknown ? unknown : why_unknown(result, faster);
 }
 
 } // namespace
@@ -100,10 +119,9 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 		found.ratio = inverse(*found.ratio);
 	const analysis::CellResult &slower = result.cells[found.slower], &faster = result.cells[found.faster];
 	found.unlike = analysis::unlike(slower.cell, faster.cell);
-	found.refusal = cell == against
-						? "--cell and --against name the same cell: `icepath report -v RUN` lists the titles"
-						: refusal_of(slower, faster, found.ratio);
-	if (!found.refusal.empty())
+	found.refusal = cell == against ? std::optional(Finding{.id = FindingId::SameCell})
+									: refusal_of(result, found.slower, found.faster, found.ratio);
+	if (found.refusal)
 		return found;
 	Difference difference =
 		compare({slower.typical->layers, slower.is_of_library()}, {faster.typical->layers, faster.is_of_library()});
@@ -113,15 +131,13 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 								 {faster.typical_culprits, faster.typical->layers});
 		found.remedies = remedies_of({*found.difference, found.causes, slower.cell, result.head});
 	} else if (!difference.of.interval)
-		found.refusal = "their typical messages come from too few blocks with probes: measure longer (icepath run -d)";
+		found.refusal = Finding{.id = FindingId::TypicalOfTooFewBlocks};
 	else
-		found.refusal =
-			fmt::format("without probes it takes {} as long, but with probes the typical messages of both "
-						"don't differ likewise: {} "
-						"and {} µs. So layers, which only blocks with probes have, can't explain it: measure "
-						"longer (icepath run -d)",
-						interval_words(*found.ratio), stats::microseconds(static_cast<double>(difference.of.a_ns)),
-						stats::microseconds(static_cast<double>(difference.of.b_ns)));
+		found.refusal = Finding{
+			.id = FindingId::ProbesDisagree,
+			.value = found.ratio->ratio,
+			.interval = found.ratio->interval,
+			.evidence = {{Fact::HighNs, number(difference.of.a_ns)}, {Fact::LowNs, number(difference.of.b_ns)}}};
 	return found;
 }
 

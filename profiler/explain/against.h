@@ -10,6 +10,7 @@
 #include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/named_cells.h"
 #include "profiler/explain/difference.h"
+#include "profiler/explain/finding.h"
 #include "profiler/explain/growth_causes.h"
 #include "profiler/explain/remedies.h"
 #include "profiler/stats/round_ratio.h"
@@ -21,7 +22,7 @@ struct Against {
 	bool as_asked = true; // false: the cell that was asked about is the faster one
 	std::optional<stats::RoundRatio> ratio; // slower over faster, without probes
 	std::vector<std::string> unlike; // what differs besides the target: "wait: epoll and block"
-	std::string refusal; // why there is no difference to explain; empty: there is
+	std::optional<Finding> refusal; // why there is no difference to explain; nothing: there is
 	std::optional<Difference> difference; // of typical messages, slower less faster; only without a refusal
 	std::vector<Cause> causes; // of typical messages, slower against faster
 	std::vector<Remedy> remedies; // for the slower one

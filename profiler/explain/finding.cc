@@ -44,6 +44,7 @@ constexpr std::array<FindingRow, kFindingIds> kRows = {{
 	{Id::OpeningsDiffer, "openings_differ", Topic::Reading, Severity::Note, Mend::None},
 	{Id::Drift, "drift", Topic::Reading, Severity::Doubt, Mend::None},
 	{Id::TooFewBlocks, "too_few_blocks", Topic::Reading, Severity::Doubt, Mend::MeasureLonger},
+	{Id::OtherOrderByP50, "other_order_by_p50", Topic::Reading, Severity::Note, Mend::None},
 
 	{Id::P50Widths, "p50_widths", Topic::Precision, Severity::Ok, Mend::None},
 	{Id::P99Widths, "p99_widths", Topic::Precision, Severity::Ok, Mend::None},
@@ -82,6 +83,24 @@ constexpr std::array<FindingRow, kFindingIds> kRows = {{
 	{Id::FitForMedians, "fit_for_medians", Topic::Fitness, Severity::Ok, Mend::None},
 	{Id::FitForRanks, "fit_for_ranks", Topic::Fitness, Severity::Ok, Mend::None},
 	{Id::FitForTails, "fit_for_tails", Topic::Fitness, Severity::Ok, Mend::None},
+
+	{Id::TailTooFewMessages, "tail_too_few_messages", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::TailMissing, "tail_missing", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::TailPathsUnknown, "tail_paths_unknown", Topic::Explanation, Severity::Note, Mend::FullReport},
+	{Id::TypicalPathsUnknown, "typical_paths_unknown", Topic::Explanation, Severity::Note, Mend::FullReport},
+	{Id::ModePathsUnknown, "mode_paths_unknown", Topic::Explanation, Severity::Note, Mend::FullReport},
+	{Id::TailNotSlower, "tail_not_slower", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::GrowthOfTooFewBlocks, "growth_of_too_few_blocks", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::GrowthMayBeNone, "growth_may_be_none", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::SameCell, "same_cell", Topic::Explanation, Severity::Note, Mend::None},
+	{Id::OwnRate, "own_rate", Topic::Explanation, Severity::Note, Mend::None},
+	{Id::TooFewRounds, "too_few_rounds", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::TooFewOpenings, "too_few_openings", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::NotToldApart, "not_told_apart", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::NoProbes, "no_probes", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::TooFewProbed, "too_few_probed", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::TypicalOfTooFewBlocks, "typical_of_too_few_blocks", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::ProbesDisagree, "probes_disagree", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
 }};
 
 constexpr bool are_in_order()
@@ -117,5 +136,12 @@ const FindingRow &row_of(FindingId id) { return kRows.at(static_cast<size_t>(id)
 double Finding::number(Fact fact) const { return std::get<double>(needed(*this, fact).is); }
 const std::string &Finding::text(Fact fact) const { return std::get<std::string>(needed(*this, fact).is); }
 bool Finding::has(Fact fact) const { return evidence_of(*this, fact) != nullptr; }
+
+std::optional<double> longer_run_s(double run_s, double times)
+{
+	constexpr double kLongestRunS = 86'400;
+	const double needed_s = run_s * times;
+	return needed_s > 0 && needed_s <= kLongestRunS ? std::optional(needed_s) : std::nullopt;
+}
 
 } // namespace icepath::explain

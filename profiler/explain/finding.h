@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a run shows of itself, as data: which statement, of which cell, resting on which figures. No sentence: text/ words
-// it (finding_words.h), and run.json has it as it is.
+// What a run shows of itself, as data: which statement, of which cell, resting on which figures. No sentence: text/
+// words it (finding_words.h), and run.json has it as it is.
 //
 // A new statement takes an id and a row here, its words in text/finding_words.cc, and its id in docs/run-schema.json.
 #include <array>
@@ -55,6 +55,7 @@ enum class FindingId : uint8_t {
 	OpeningsDiffer,
 	Drift,
 	TooFewBlocks,
+	OtherOrderByP50,
 	// How precise the figures are.
 	P50Widths,
 	P99Widths,
@@ -91,16 +92,35 @@ enum class FindingId : uint8_t {
 	FitForMedians,
 	FitForRanks,
 	FitForTails,
+	// Why a question of `icepath explain` has no answer.
+	TailTooFewMessages,
+	TailMissing,
+	TailPathsUnknown,
+	TypicalPathsUnknown,
+	ModePathsUnknown,
+	TailNotSlower,
+	GrowthOfTooFewBlocks,
+	GrowthMayBeNone,
+	SameCell,
+	OwnRate,
+	TooFewRounds,
+	TooFewOpenings,
+	NotToldApart,
+	NoProbes,
+	TooFewProbed,
+	TypicalOfTooFewBlocks,
+	ProbesDisagree,
 	Count
 };
 inline constexpr size_t kFindingIds = static_cast<size_t>(FindingId::Count);
 
 // What a finding is about.
-enum class Topic : uint8_t { Run, Reading, Precision, Steadiness, Knowledge, Completeness, Fitness };
-inline constexpr std::array<std::string_view, 7> kTopicNames = {"run",       "reading",      "precision", "steadiness",
-																"knowledge", "completeness", "fitness"};
+enum class Topic : uint8_t { Run, Reading, Precision, Steadiness, Knowledge, Completeness, Fitness, Explanation };
+inline constexpr std::array<std::string_view, 8> kTopicNames = {
+	"run", "reading", "precision", "steadiness", "knowledge", "completeness", "fitness", "explanation"};
 
-// Ok: as it should be. Note: to be known before reading. Doubt: figures are worth less by it. Flaw: --strict rejects it.
+// Ok: as it should be. Note: to be known before reading. Doubt: figures are worth less by it. Flaw: --strict rejects
+// it.
 enum class Severity : uint8_t { Ok, Note, Doubt, Flaw };
 inline constexpr std::array<std::string_view, 4> kSeverityNames = {"ok", "note", "doubt", "flaw"};
 
@@ -112,6 +132,7 @@ inline constexpr std::array<std::string_view, 4> kMendNames = {"none", "measure_
 enum class Fact : uint8_t {
 	Asked, // texts of quality of service
 	Granted,
+	Blocks,
 	Cells,
 	CellsBetweenModes,
 	Changes,
@@ -129,13 +150,17 @@ enum class Fact : uint8_t {
 	MeanByBlockNs,
 	MeanProbedNs,
 	MeanByBlockProbedNs,
+	Mode, // from 1, the fastest one
 	Names,
 	Of, // what the value is a part of, in its unit
 	OfNs, // time that was looked at
 	OfTime, // 1: the value is a share of time, not of messages
 	Openings,
+	OtherCell, // its title
+	Percent, // a percentile
 	RateHz,
 	Reason,
+	Rounds,
 	Sentence, // as the run recorded it
 	Stolen, // share that a hypervisor took
 	Count
@@ -147,6 +172,7 @@ struct FactRow {
 inline constexpr std::array<FactRow, static_cast<size_t>(Fact::Count)> kFacts = {
 	{{Fact::Asked, "asked"},
 	 {Fact::Granted, "granted"},
+	 {Fact::Blocks, "blocks"},
 	 {Fact::Cells, "cells"},
 	 {Fact::CellsBetweenModes, "cells_between_modes"},
 	 {Fact::Changes, "changes"},
@@ -164,13 +190,17 @@ inline constexpr std::array<FactRow, static_cast<size_t>(Fact::Count)> kFacts = 
 	 {Fact::MeanByBlockNs, "mean_by_block_ns"},
 	 {Fact::MeanProbedNs, "mean_probed_ns"},
 	 {Fact::MeanByBlockProbedNs, "mean_by_block_probed_ns"},
+	 {Fact::Mode, "mode"},
 	 {Fact::Names, "names"},
 	 {Fact::Of, "of"},
 	 {Fact::OfNs, "of_ns"},
 	 {Fact::OfTime, "of_time"},
 	 {Fact::Openings, "openings"},
+	 {Fact::OtherCell, "other_cell"},
+	 {Fact::Percent, "percent"},
 	 {Fact::RateHz, "rate_hz"},
 	 {Fact::Reason, "reason"},
+	 {Fact::Rounds, "rounds"},
 	 {Fact::Sentence, "sentence"},
 	 {Fact::Stolen, "stolen"}}};
 constexpr std::string_view name_of(Fact fact) { return kFacts.at(static_cast<size_t>(fact)).name; }
@@ -200,11 +230,16 @@ struct Finding {
 	std::vector<Evidence> evidence = {};
 	Severity severity = row_of(id).severity;
 	Mend mend = row_of(id).mend;
+	std::optional<double> needed_s = {}; // how long a run tells, where that is the mend and can be told
 
 	// Throw std::out_of_range without it, and std::bad_variant_access if it is of the other kind.
 	double number(Fact fact) const;
 	const std::string &text(Fact fact) const;
 	bool has(Fact fact) const;
 };
+
+// How long a run must be to have so many times the blocks of one of `run_s`. Nothing: that isn't known, or no run is so
+// long.
+std::optional<double> longer_run_s(double run_s, double times);
 
 } // namespace icepath::explain

@@ -6,6 +6,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/analysis/line_levels.h"
+#include "profiler/explain/leading_figure.h"
 #include "profiler/model/fitness.h"
 #include "profiler/model/qos.h"
 
@@ -239,7 +240,7 @@ void add_opening_notices(const analysis::CellResult &cell, size_t index, size_t 
 						.interval = cell.openings.drift->interval});
 }
 
-void add_cell_notices(const analysis::CellResult &cell, size_t index, size_t cells, List &list)
+void add_cell_notices(const analysis::CellResult &cell, size_t index, const analysis::RunResult &result, List &list)
 {
 	if (!measured(cell)) {
 		list.push_back({.id = FindingId::NothingMeasured, .cell = index});
@@ -260,12 +261,14 @@ void add_cell_notices(const analysis::CellResult &cell, size_t index, size_t cel
 	add_length_notices(cell, index, list);
 	if (cell.search)
 		add_search_notices(*cell.search, index, list);
-	add_opening_notices(cell, index, cells, list);
+	add_opening_notices(cell, index, result.cells.size(), list);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		list.push_back({.id = FindingId::TooFewBlocks,
-						.cell = index,
-						.value = number(cell.latency.blocks),
-						.limit = number(stats::kMinBlocks)});
+		list.push_back(
+			{.id = FindingId::TooFewBlocks,
+			 .cell = index,
+			 .value = number(cell.latency.blocks),
+			 .limit = number(stats::kMinBlocks),
+			 .needed_s = longer_run_s(result.head.budget_s, number(stats::kMinBlocks) / number(cell.latency.blocks))});
 }
 
 } // namespace
@@ -284,7 +287,8 @@ std::vector<Finding> notices(const analysis::RunResult &result)
 	List list;
 	add_run_notices(result, list);
 	for (size_t i = 0; i < result.cells.size(); ++i)
-		add_cell_notices(result.cells[i], i, result.cells.size(), list);
+		add_cell_notices(result.cells[i], i, result, list);
+	std::ranges::move(other_orders_by_p50(result), std::back_inserter(list));
 	std::ranges::stable_sort(list, {}, &Finding::id);
 	return list;
 }

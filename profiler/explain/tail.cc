@@ -16,18 +16,37 @@
 namespace icepath::explain {
 namespace {
 
-// What is missing for an explanation; empty: nothing.
-std::string too_little(const analysis::CellResult &cell, const TailExplanation &tail)
+constexpr double kMargin = 1.5; // blocks differ: with just as many messages as are needed, half of the runs have fewer
+
+// What is missing for an explanation; nothing: it has all.
+std::optional<Finding> too_little(const analysis::CellResult &cell, const TailExplanation &tail, double run_s,
+								  stats::Percentile from)
 {
-	const std::string longer = "measure longer (icepath run -d)";
 	if (cell.tail && tail.messages > 0 && cell.tail->share_known() >= kEnoughKnown &&
-		(tail.messages < kLeastTail || tail.blocks < kLeastTailBlocks))
-		return fmt::format("{} messages of the tail have a known path, in {} blocks; {} in {} are needed: {}",
-						   tail.messages, tail.blocks, kLeastTail, kLeastTailBlocks, longer);
-	if (!cell.tail || !cell.typical)
-		return fmt::format("{} messages with probes have no such tail: {}", stats::count(cell.probed), longer);
-	const std::string of_tail = too_few_known(*cell.tail, "messages of the tail");
-	return of_tail.empty() ? too_few_known(*cell.typical, "typical messages") : of_tail;
+		(tail.messages < kLeastTail || tail.blocks < kLeastTailBlocks)) {
+		const double times = std::max(number(kLeastTail) / number(tail.messages),
+									  number(kLeastTailBlocks) / number(std::max<size_t>(tail.blocks, 1)));
+		return Finding{.id = FindingId::TailTooFewMessages,
+					   .value = number(tail.messages),
+					   .limit = number(kLeastTail),
+					   .evidence = {{Fact::Blocks, number(tail.blocks)}},
+					   .needed_s = longer_run_s(run_s, kMargin * times)};
+	}
+	if (!cell.tail || !cell.typical) {
+		uint64_t needed = 1;
+		while (!stats::supported(needed, from))
+			needed *= 2;
+		Finding missing{.id = FindingId::TailMissing, .value = number(cell.probed), .limit = number(needed)};
+		if (cell.probed > 0 && cell.probed < needed)
+			missing.needed_s = longer_run_s(run_s, kMargin * number(needed) / number(cell.probed));
+		for (const stats::Percentile lower : {stats::Percentile{99'000}, {95'000}, {90'000}, {75'000}})
+			if (lower.per_100000 < from.per_100000 && stats::supported(cell.probed, lower) &&
+				!missing.has(Fact::Percent))
+				missing.evidence.push_back({Fact::Percent, lower.per_100000 / 1000.0});
+		return missing;
+	}
+	std::optional<Finding> of_tail = too_few_known(FindingId::TailPathsUnknown, *cell.tail);
+	return of_tail ? of_tail : too_few_known(FindingId::TypicalPathsUnknown, *cell.typical);
 }
 
 std::optional<bool> begins_alike(const std::optional<stats::Quantile> &one, const std::optional<stats::Quantile> &other)
@@ -45,14 +64,17 @@ std::optional<UnprobedTail> tail_without_probes(const analysis::CellResult &cell
 		cell.modes, [&](const analysis::CellMode &one) { return one.range.holds(cell.tail_begin->value); });
 	if (mode == cell.modes.end() || (alike.value_or(true) && !mode->changed_by_probes()))
 		return std::nullopt;
-	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.begin()), std::nullopt, {}};
+	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.begin()), std::nullopt};
 	for (ModeDifference &difference : mode_differences(cell)) {
 		if (difference.slow != tail.mode)
 			continue;
 		for (const size_t one : {difference.slow, difference.fast})
-			if (tail.refusal.empty())
-				tail.refusal = too_few_known(cell.modes[one].range, fmt::format("messages of mode {}", one + 1));
-		if (tail.refusal.empty())
+			if (!tail.refusal) {
+				tail.refusal = too_few_known(FindingId::ModePathsUnknown, cell.modes[one].range);
+				if (tail.refusal)
+					tail.refusal->evidence.push_back({Fact::Mode, number(one + 1)});
+			}
+		if (!tail.refusal)
 			tail.than_fastest = std::move(difference);
 	}
 	return tail;
@@ -113,7 +135,7 @@ std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t i
 namespace {
 
 // What has a cause that the data tell, and the verdict.
-void judge(TailExplanation &tail)
+void judge(TailExplanation &tail, double run_s)
 {
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
 	double named_ns = 0, own_code_ns = 0, by_chance_ns = 0;
@@ -134,17 +156,15 @@ void judge(TailExplanation &tail)
 	if (of.is_told())
 		return;
 	tail.verdict = TailVerdict::NotTold;
-	const std::string grows =
-		fmt::format("the growth of {} µs comes from too few blocks", stats::microseconds(whole_ns));
 	if (!of.interval) {
-		tail.refusal = grows + ": measure longer (icepath run -d)";
+		tail.refusal = Finding{.id = FindingId::GrowthOfTooFewBlocks, .value = whole_ns};
 		return;
 	}
-	tail.refusal = fmt::format("the growth of {} µs may be none: its interval is {} to {} µs. If blocks go on like "
-							   "these, a run {:.0f} times as long tells (icepath run -d)",
-							   stats::microseconds(whole_ns), stats::microseconds(of.interval->low),
-							   stats::microseconds(of.interval->high),
-							   std::ceil(times_as_long(whole_ns, *of.interval).value_or(1)));
+	const double times = std::ceil(times_as_long(whole_ns, *of.interval).value_or(1));
+	tail.refusal = Finding{.id = FindingId::GrowthMayBeNone,
+						   .value = whole_ns,
+						   .interval = of.interval,
+						   .needed_s = longer_run_s(run_s, times)};
 }
 
 } // namespace
@@ -157,7 +177,7 @@ std::optional<double> times_as_long(double value, const stats::Interval &interva
 	return half * half;
 }
 
-TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head)
+TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head, stats::Percentile from)
 {
 	TailExplanation result;
 	if (cell.tail) {
@@ -169,13 +189,13 @@ TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head
 	result.of_blocks = cell.blocks_probed;
 	result.as_without_probes = begins_alike(cell.tail_begin, cell.tail_begin_probed);
 	result.unprobed = tail_without_probes(cell, result.as_without_probes);
-	result.refusal = too_little(cell, result);
-	if (!result.refusal.empty())
+	result.refusal = too_little(cell, result, head.budget_s, from);
+	if (result.refusal)
 		return result;
 	const bool of_library = cell.is_of_library();
 	Difference growth = compare({cell.tail->layers, of_library}, {cell.typical->layers, of_library});
 	if (growth.of.ns() <= 0) {
-		result.refusal = "the slowest messages take no longer than typical ones: measure longer (icepath run -d)";
+		result.refusal = Finding{.id = FindingId::TailNotSlower};
 		return result;
 	}
 	result.growth = std::move(growth);
@@ -183,7 +203,7 @@ TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head
 		causes_of({cell.tail_culprits, cell.tail->layers}, {cell.typical_culprits, cell.typical->layers});
 	result.remedies = remedies_of({result.growth, causes, cell.cell, head});
 	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
-	judge(result);
+	judge(result, head.budget_s);
 	return result;
 }
 

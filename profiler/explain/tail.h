@@ -11,6 +11,7 @@
 
 #include "profiler/analysis/aggregate.h"
 #include "profiler/explain/difference.h"
+#include "profiler/explain/finding.h"
 #include "profiler/explain/growth_causes.h"
 #include "profiler/explain/mode_difference.h"
 #include "profiler/explain/remedies.h"
@@ -27,12 +28,12 @@ struct UnprobedTail {
 	size_t mode = 0; // its index
 	// Nothing: it is the fastest one, or one of both has too few messages with probes or with a known path.
 	std::optional<ModeDifference> than_fastest;
-	std::string refusal; // set if too few have a known path
+	std::optional<Finding> refusal = {}; // too few have a known path
 };
 
 struct TailExplanation {
 	TailVerdict verdict = TailVerdict::TooFew;
-	std::string refusal; // of TooFew and NotTold: what is missing
+	std::optional<Finding> refusal; // of TooFew and NotTold: what is missing
 	uint64_t messages = 0; // of the tail, with a complete path
 	size_t blocks = 0, of_blocks = 0; // that have some of them
 	double most_of_one_block = 0; // share of the tail's messages that the block with most of them has
@@ -58,8 +59,9 @@ inline constexpr uint64_t kLeastTail = 10; // messages
 inline constexpr size_t kLeastTailBlocks = 3;
 inline constexpr double kExplained = 0.8, kPartlyExplained = 0.4; // of the growth has a named cause
 
-// TooFew without a tail that stands for all of it. `head`: of the cell's run.
-TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head);
+// TooFew without a tail that stands for all of it. `head`: of the cell's run; `from`: where its tails begin.
+TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head,
+							 stats::Percentile from = stats::kP99);
 
 // How many times as long a run must be until an interval of this half width excludes 0, if its blocks go on like these:
 // the width falls with the square root of their number. Nothing if the value is 0.

@@ -36,15 +36,15 @@ std::string without_path_text(const analysis::CellResult &cell)
 					   stats::percent(unknown.share_of_time()));
 }
 
-std::string too_few_known(const analysis::LatencyRange &range, const std::string &which)
+std::optional<Finding> too_few_known(FindingId id, const analysis::LatencyRange &range)
 {
 	const uint64_t known = range.layers.deliveries();
 	if (known > 0 && range.share_known() >= kEnoughKnown)
-		return "";
-	return fmt::format(
-		"only {} of {} {} have a known path, too few to stand for the others: icepath report -v RUN says "
-		"why",
-		stats::count(known), stats::count(range.messages), which);
+		return std::nullopt;
+	return Finding{.id = id,
+				   .value = number(known),
+				   .limit = kEnoughKnown * number(range.messages),
+				   .evidence = {{Fact::Of, number(range.messages)}}};
 }
 
 std::optional<MeanLonger> mean_longer(const analysis::CellResult &slower, const analysis::CellResult &faster)

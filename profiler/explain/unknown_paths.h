@@ -7,6 +7,7 @@
 #include <string>
 
 #include "profiler/analysis/aggregate.h"
+#include "profiler/explain/finding.h"
 
 namespace icepath::explain {
 
@@ -14,9 +15,9 @@ namespace icepath::explain {
 // because an explanation says that the others aren't in it.
 inline constexpr double kEnoughKnown = 0.5;
 
-// "only 49 of 100 typical messages have a known path, too few to stand for the others: …", of messages that `which`
-// names. Empty: enough have one.
-std::string too_few_known(const analysis::LatencyRange &range, const std::string &which);
+// Of how many messages of the range the path is known, if these are too few to stand for the others. Nothing: enough
+// have one. `id` says which messages they are.
+std::optional<Finding> too_few_known(FindingId id, const analysis::LatencyRange &range);
 
 // A cell's messages with probes and without a known path.
 struct UnknownPaths {

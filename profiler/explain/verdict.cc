@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "profiler/analysis/cell_groups.h"
+#include "profiler/explain/leading_figure.h"
 #include "profiler/model/cell_title.h"
 
 namespace icepath::explain {
@@ -50,10 +51,13 @@ std::vector<std::string> targets_of(const analysis::RunResult &result, const std
 	return targets;
 }
 
-// "2.23 times (2.15 to 2.31)"
-std::string times_text(const stats::RoundRatio &ratio)
+// "2.23 times (2.15 to 2.31)", and "6.81 times (6.70 to 6.92; their p50s: 6.10)" where these say something else.
+std::string times_text(const analysis::RunResult &result, const analysis::RankedCell &cell, size_t fastest)
 {
-	return fmt::format("{:.2f} times ({:.2f} to {:.2f})", ratio.ratio, ratio.interval.low, ratio.interval.high);
+	const stats::RoundRatio &ratio = cell.to_fastest.value();
+	const auto by_p50 = other_ratio_by_p50(result, cell.cell, fastest, ratio);
+	return fmt::format("{:.2f} times ({:.2f} to {:.2f}{})", ratio.ratio, ratio.interval.low, ratio.interval.high,
+					   by_p50 ? fmt::format("; their p50s: {:.2f}", *by_p50) : "");
 }
 
 std::string of_one_group(const analysis::RunResult &result, const GroupVerdict &group)
@@ -67,12 +71,12 @@ std::string of_one_group(const analysis::RunResult &result, const GroupVerdict &
 			   ? fmt::format("{} is the fastest", fastest)
 			   : fmt::format("{} aren't told apart as the fastest", listed(names_in_group(result, group.fastest)));
 	const analysis::RankedCell &next = group.slower.front(), &last = group.slower.back();
-	text += fmt::format("; {} takes {} as long{}", name_in_group(result, next.cell), times_text(*next.to_fastest),
-						group.fastest.size() > 1 ? " as " + fastest : "");
+	text += fmt::format("; {} takes {} as long{}", name_in_group(result, next.cell),
+						times_text(result, next, group.fastest[0]), group.fastest.size() > 1 ? " as " + fastest : "");
 	if (group.slower.size() > 1)
 		text += fmt::format(", {}{} {}", group.slower.size() > 2 ? "the slowest, " : "",
 							name_in_group(result, last.cell) + (group.slower.size() > 2 ? "," : ""),
-							times_text(*last.to_fastest));
+							times_text(result, last, group.fastest[0]));
 	return text + ".";
 }
 
@@ -162,22 +166,18 @@ std::string shares_text(double low, double high)
 	return text(low) == text(high) ? text(low) + " %" : fmt::format("{} to {} %", text(low), text(high));
 }
 
-// Mean time of each kind in typical messages, or in all modes, each weighted by its share of messages without probes:
-// probes may change the shares. All zero where some of it isn't known.
+// Mean time of each kind in typical messages; of several modes, in the messages of the one that most messages without
+// probes are in: probes may change the shares. All zero where that isn't known, or no mode has most.
 std::array<double, analysis::kLayerKinds> typical_kinds(const analysis::CellResult &cell)
 {
 	if (cell.modes.empty())
 		return cell.tells_typical() ? analysis::by_kind(cell.typical->layers.rows(), cell.is_of_library())
 									: std::array<double, analysis::kLayerKinds>{};
-	std::array<double, analysis::kLayerKinds> sums{};
-	for (const analysis::CellMode &mode : cell.modes) {
-		if (!cell.tells_where() || !mode.tells_where())
-			return {};
-		const auto kinds = analysis::by_kind(mode.range.layers.rows(), cell.is_of_library());
-		for (size_t i = 0; i < analysis::kLayerKinds; ++i)
-			sums[i] += mode.share.value() * kinds[i];
-	}
-	return sums;
+	constexpr double kMost = 0.5;
+	for (const analysis::CellMode &mode : cell.modes)
+		if (mode.share.value() > kMost && mode.tells_where())
+			return analysis::by_kind(mode.range.layers.rows(), cell.is_of_library());
+	return {};
 }
 
 // Whether too little of the cell's modes is known to say what takes most of its time.
@@ -237,7 +237,8 @@ std::string what_takes_most(const analysis::RunResult &result)
 		text += by_target ? " in " + listed(targets) : fmt::format(" in {} of {} cells", of.cells.size(), known);
 	}
 	if (!hidden.empty())
-		text += fmt::format(", without {}, of whose modes too little is known", listed(names_of_all(result, hidden)));
+		text += fmt::format(", without {}, of whose modes none has most messages or too little is known",
+							listed(names_of_all(result, hidden)));
 	return text + ".";
 }
 

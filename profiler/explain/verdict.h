@@ -23,14 +23,15 @@ struct GroupVerdict {
 // For each group of two cells or more of which some are ranked.
 std::vector<GroupVerdict> verdicts(const analysis::RunResult &result);
 
-// The kind of time that takes most of a cell's typical messages, or of all its modes, weighted by their shares without
-// probes.
+// The kind of time that takes most of a cell's typical messages; of several modes, of those in the mode that most
+// messages without probes are in.
 struct MostTime {
 	analysis::LayerKind kind = analysis::LayerKind::Kernel;
 	double share = 0; // of their time, 0 to 1
 };
 
-// Nothing where the path of too few messages is known, where a mode isn't seen with probes, and of stamps alone.
+// Nothing where the path of too few messages is known, where no mode has most messages or that one isn't seen with
+// probes, and of stamps alone.
 std::optional<MostTime> most_time(const analysis::CellResult &cell);
 
 // One or two sentences; empty if the run supports neither.

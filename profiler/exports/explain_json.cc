@@ -8,8 +8,10 @@
 #include "profiler/explain/growth_causes.h"
 #include "profiler/explain/one_message.h"
 #include "profiler/explain/unknown_paths.h"
+#include "profiler/exports/findings_json.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/text/finding_words.h"
 
 namespace icepath::exports {
 namespace {
@@ -116,6 +118,12 @@ std::string printed_json(const OrderedJson &json)
 	return json.dump(1, '\t', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
+void add_refusal(const analysis::RunResult &result, const std::optional<explain::Finding> &refusal, OrderedJson &json)
+{
+	json["refusal"] = refusal ? OrderedJson(text::words(result, *refusal)) : OrderedJson(nullptr);
+	json["refused_by"] = refusal ? finding_json(*refusal, keys_of(result)) : OrderedJson(nullptr);
+}
+
 OrderedJson unknown_json(const analysis::CellResult &cell)
 {
 	const explain::UnknownPaths unknown = explain::unknown_paths(cell);
@@ -145,7 +153,7 @@ OrderedJson tail_json(const analysis::RunResult &result, size_t index, const exp
 	const analysis::CellResult &cell = result.cells[index];
 	OrderedJson json = cell_name_json(result, index);
 	json["verdict"] = explain::kTailVerdicts[static_cast<size_t>(tail.verdict)];
-	json["refusal"] = text_or_null(tail.refusal);
+	add_refusal(result, tail.refusal, json);
 	json["messages"] = tail.messages;
 	json["of_messages"] = cell.tail ? cell.tail->messages : 0;
 	json["unknown"] = unknown_json(cell);
@@ -205,7 +213,6 @@ std::string against_json(const analysis::RunResult &result, const explain::Again
 		{"faster", cell_name_json(result, against.faster)},
 		{"as_asked", against.as_asked},
 		{"unlike", against.unlike},
-		{"refusal", text_or_null(against.refusal)},
 		{"others", against.others},
 		{"unknown",
 		 {{"slower", unknown_json(result.cells[against.slower])},
@@ -216,6 +223,7 @@ std::string against_json(const analysis::RunResult &result, const explain::Again
 		{"difference", nullptr},
 		{"causes", causes_json(against.causes, "faster_share")},
 		{"next", remedies_json(against.remedies, against.difference && against.difference->has_shares())}};
+	add_refusal(result, against.refusal, json);
 	if (against.ratio)
 		json["pair"] = {{"ratio", against.ratio->ratio},
 						{"ratio_ci95", exact_interval_json(against.ratio->interval)},

@@ -38,8 +38,8 @@ Json finding_json(const explain::Finding &finding, const std::vector<std::string
 	Json evidence = Json::object();
 	for (const explain::Evidence &one : finding.evidence)
 		evidence[std::string(name_of(one.fact))] = std::holds_alternative<double>(one.is)
-																			? figure_json(std::get<double>(one.is))
-																			: Json(std::get<std::string>(one.is));
+													   ? figure_json(std::get<double>(one.is))
+													   : Json(std::get<std::string>(one.is));
 	return {{"id", row.name},
 			{"topic", name_in(explain::kTopicNames, row.topic)},
 			{"cell", finding.cell ? Json(keys.at(*finding.cell)) : Json(nullptr)},
@@ -48,7 +48,8 @@ Json finding_json(const explain::Finding &finding, const std::vector<std::string
 			{"value_ci95", finding.interval ? Json{finding.interval->low, finding.interval->high} : Json(nullptr)},
 			{"limit", figure_or_null(finding.limit)},
 			{"evidence", evidence},
-			{"remedy", mend_json(finding.mend)}};
+			{"remedy", mend_json(finding.mend)},
+			{"needed_s", finding.needed_s ? Json(*finding.needed_s) : Json(nullptr)}};
 }
 
 Json findings_json(const analysis::RunResult &result, const std::vector<std::string> &keys)

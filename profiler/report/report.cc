@@ -140,7 +140,7 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 	}
 	std::vector<explain::TailExplanation> tails;
 	for (const size_t cell : cells)
-		tails.push_back(explain::explain_tail(result.cells[cell], result.head));
+		tails.push_back(explain::explain_tail(result.cells[cell], result.head, result.tail_from));
 	const bool refused = std::ranges::none_of(tails, &explain::TailExplanation::is_explained);
 	if (question.json)
 		return {exports::tails_json(result, cells, tails), refused};

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "profiler/explain/difference.h"
+#include "profiler/explain/leading_figure.h"
 #include "profiler/explain/mode_words.h"
 #include "profiler/explain/remedies.h"
 #include "profiler/explain/unknown_paths.h"
@@ -16,6 +17,7 @@
 #include "profiler/text/cause_lines.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/difference_table.h"
+#include "profiler/text/finding_words.h"
 
 namespace icepath::text {
 namespace {
@@ -61,7 +63,8 @@ void add_unknown_of_both(Page &page, const explain::Against &against, const anal
 }
 
 // How much of the difference comes from the probes.
-void add_longer_by_probes(Page &page, const analysis::CellResult &slower, const analysis::CellResult &faster)
+void add_longer_by_probes(Page &page, const analysis::CellResult &slower, const analysis::CellResult &faster,
+						  double difference_ns)
 {
 	const std::optional<stats::Effect> longer = explain::longer_by_probes(slower, faster);
 	if (!longer)
@@ -69,6 +72,9 @@ void add_longer_by_probes(Page &page, const analysis::CellResult &slower, const 
 	const bool is_told = longer->interval && (longer->interval->low > 0 || longer->interval->high < 0);
 	const stats::Effect part{std::abs(longer->mean), longer->pairs, longer->interval};
 	const std::string theirs = !is_told ? "which doesn't tell whether a part of the difference is theirs"
+							   : longer->mean >= difference_ns
+								   ? "more than the whole difference with probes: that isn't why it is slower without "
+									 "them"
 							   : longer->mean > 0
 								   ? "so " + stats::effect_text(part).substr(1) + " µs of the difference are theirs"
 								   : "so they hide " + stats::effect_text(part).substr(1) + " µs of it";
@@ -88,17 +94,22 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 		page.paragraph("unlike",
 					   fmt::format("they don't differ by the target alone: {}", fmt::join(against.unlike, "; ")));
 	if (!against.difference) {
-		page.paragraph("refused", against.refusal);
+		page.paragraph("refused", words(result, against.refusal.value()));
 		add_others(page, against);
 		return;
 	}
 	add_unknown_of_both(page, against, slower, faster);
+	const auto by_p50 = explain::other_ratio_by_p50(result, against.slower, against.faster, *against.ratio);
 	const explain::Difference &difference = *against.difference;
 	page.paragraph("ratio",
 				   fmt::format("{}it takes {} as long, by all messages without probes but the fastest and slowest "
-							   "tenths, within the {} rounds that measured both: this is by how much",
+							   "tenths, within the {} rounds that measured both: this is by how much{}",
 							   against.as_asked ? "" : "the other way round than asked: ",
-							   explain::interval_words(*against.ratio), against.ratio->rounds));
+							   explain::interval_words(*against.ratio), against.ratio->rounds,
+							   by_p50 ? fmt::format(". Their p50s, each of one message of the whole run, are {:.3g} "
+													"times apart",
+													*by_p50)
+									  : ""));
 	for (const analysis::CellResult *cell : {&slower, &faster})
 		if (const std::string probes = explain::probes_text(*cell); !probes.empty())
 			page.paragraph("probes", fmt::format("of {}: {}. What follows is of messages with probes",
@@ -109,7 +120,7 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 							   stats::microseconds(static_cast<double>(difference.of.ns())),
 							   most.empty() ? ", and no kind of time with a tenth of that or more differs significantly"
 											: ". " + most));
-	add_longer_by_probes(page, slower, faster);
+	add_longer_by_probes(page, slower, faster, static_cast<double>(difference.of.ns()));
 	page.paragraph(
 		"messages",
 		fmt::format(

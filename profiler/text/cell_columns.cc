@@ -6,6 +6,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/analysis/cell_modes.h"
+#include "profiler/explain/leading_figure.h"
 #include "profiler/explain/trust.h"
 #include "profiler/stats/far_tail.h"
 #include "profiler/stats/quantity.h"
@@ -236,8 +237,20 @@ bool has(const std::vector<Column> &columns, const char *head)
 	return std::ranges::find(columns, head, &Column::head) != columns.end();
 }
 
+// Whether a cell's p50 is another number of times that of its group's fastest than "× fastest" says.
+bool p50s_say_otherwise(const analysis::RunResult &result)
+{
+	for (const analysis::RankedGroup &group : result.ranking)
+		for (const analysis::RankedCell &cell : group.cells)
+			if (cell.to_fastest &&
+				explain::other_ratio_by_p50(result, cell.cell, group.cells.front().cell, *cell.to_fastest))
+				return true;
+	return false;
+}
+
 // "±", and what stands for several modes.
-std::vector<std::string> readings_of_p50s(const MeasuredCells &cells, const std::vector<Column> &columns, bool all)
+std::vector<std::string> readings_of_p50s(const analysis::RunResult &result, const MeasuredCells &cells,
+										  const std::vector<Column> &columns, bool all)
 {
 	// See stats/block_interval.h for their coverage in simulated runs.
 	const bool by_opening =
@@ -260,7 +273,7 @@ std::vector<std::string> readings_of_p50s(const MeasuredCells &cells, const std:
 	if (has(columns, "(p99)"))
 		texts.emplace_back(all ? "(p99): this run isn't fit for tails, see below: partly they are the machine's"
 							   : "(p99): not fit for tails");
-	if (has(columns, "rank") && !all && any_p50)
+	if (has(columns, "rank") && !all && (any_p50 || p50s_say_otherwise(result)))
 		texts.emplace_back("× fastest: of geometric means");
 	return texts;
 }
@@ -330,7 +343,7 @@ std::string reading_of(const analysis::RunResult &result, const MeasuredCells &c
 {
 	std::string reading;
 	for (const auto &texts :
-		 {readings_of_p50s(cells, columns, all), readings_of_columns(result, cells, columns, all),
+		 {readings_of_p50s(result, cells, columns, all), readings_of_columns(result, cells, columns, all),
 		  readings_of_bars(cells, scale, all), all ? readings_in_full(cells, columns) : std::vector<std::string>()})
 		for (const std::string &text : texts)
 			reading += (reading.empty() ? "" : " · ") + text;

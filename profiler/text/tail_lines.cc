@@ -17,6 +17,7 @@
 #include "profiler/text/cause_lines.h"
 #include "profiler/text/difference_table.h"
 #include "profiler/text/environment.h"
+#include "profiler/text/finding_words.h"
 
 namespace icepath::text {
 namespace {
@@ -64,11 +65,12 @@ void add_probes(Page &page, const analysis::CellResult &cell, const explain::Tai
 											 : ": the tails differ, and the rest explains only the one with probes"));
 }
 
-void add_unprobed(Page &page, const analysis::CellResult &cell, const explain::TailExplanation &tail,
-				  const std::string &name)
+void add_unprobed(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail)
 {
 	if (!tail.unprobed)
 		return;
+	const std::string name = stats::percentile_name(result.tail_from);
+	const analysis::CellResult &cell = result.cells[index];
 	const analysis::CellMode &mode = cell.modes[tail.unprobed->mode];
 	const std::string at = stats::percentile_text(mode.latency, 0);
 	std::string text =
@@ -80,19 +82,20 @@ void add_unprobed(Page &page, const analysis::CellResult &cell, const explain::T
 		text += fmt::format(". By these, its messages take {} µs longer than those of mode {}{}{}",
 							stats::microseconds(static_cast<double>(than_fastest->of.of.ns())), than_fastest->fast + 1,
 							most.empty() ? "" : ". ", most);
-	} else if (!tail.unprobed->refusal.empty())
-		text += ". Where their time goes isn't told: " + tail.unprobed->refusal;
+	} else if (tail.unprobed->refusal)
+		text += ". Where their time goes isn't told: " + words(result, *tail.unprobed->refusal);
 	else if (!mode.seen_with_probes())
 		text += ", too few to know where their time goes";
 	page.paragraph("unprobed", text);
 }
 
 // "explained: 93.0 % of the growth has a cause: the library's own code 91.0 %, tasks of others 2.0 %"
-std::string verdict_text(const analysis::CellResult &cell, const explain::TailExplanation &tail)
+std::string verdict_text(const analysis::RunResult &result, const analysis::CellResult &cell,
+						 const explain::TailExplanation &tail)
 {
 	std::string text = explain::kTailVerdicts[static_cast<size_t>(tail.verdict)];
 	if (tail.verdict == explain::TailVerdict::NotTold)
-		return text + ": " + tail.refusal;
+		return text + ": " + words(result, tail.refusal.value());
 	text += fmt::format(": {} of the growth has a named cause", stats::percent(tail.named));
 	std::map<analysis::Origin, double> by_origin;
 	for (const explain::Cause &cause : tail.causes)
@@ -126,8 +129,8 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 	const std::string title = model::title(cell.cell);
 	if (!tail.is_explained()) {
 		page.heading(fmt::format("{}: the tail, from {} on", title, name));
-		page.paragraph("verdict", "too few: " + tail.refusal);
-		add_unprobed(page, cell, tail, name);
+		page.paragraph("verdict", "too few: " + words(result, tail.refusal.value()));
+		add_unprobed(page, result, index, tail);
 		add_next(page, explain::steps_against_mode(result, index, tail));
 		page.line();
 		return;
@@ -138,12 +141,12 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 	add_unknown(page, cell, tail);
 	add_spread(page, tail);
 	add_probes(page, cell, tail, name);
-	add_unprobed(page, cell, tail, name);
+	add_unprobed(page, result, index, tail);
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
 										  explain::known_text(*cell.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 	add_causes(page, tail.causes, "in tail", "in typical");
-	page.paragraph("verdict", verdict_text(cell, tail));
+	page.paragraph("verdict", verdict_text(result, cell, tail));
 	std::vector<explain::Step> next = explain::steps_against_mode(result, index, tail);
 	std::vector<explain::Remedy> others = tail.remedies;
 	std::erase_if(others, [&](const explain::Remedy &remedy) {

@@ -336,7 +336,7 @@ TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 	EXPECT_TRUE(says("uds-stream 64 B pingpong block: not measured"));
 	EXPECT_TRUE(says("uds-stream 64 B oneway block: 42 of 100 messages lost"));
 	EXPECT_TRUE(says("1 messages arrived with changed bytes"));
-	EXPECT_TRUE(says("1 unprobed block are too few for an interval"));
+	EXPECT_TRUE(says("1 unprobed block is too few for an interval"));
 }
 
 TEST_F(AggregateTest, ANoticeTellsThatTheKernelCopiedAfterAll)

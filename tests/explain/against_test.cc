@@ -10,6 +10,7 @@
 #include "profiler/report/report.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/against_lines.h"
+#include "profiler/text/finding_words.h"
 #include "tests/report/two_cells.h"
 #include "tests/rundir/example_run.h"
 
@@ -42,6 +43,11 @@ analysis::RunResult run_of(const rundir::TemporaryDirectory &temporary, const Pa
 	return analysis::analyse(path);
 }
 
+std::string told(const analysis::RunResult &result, const Against &against)
+{
+	return against.refusal ? text::words(result, *against.refusal) : "";
+}
+
 class AgainstTest : public testing::Test {
 protected:
 	rundir::TemporaryDirectory temporary;
@@ -58,7 +64,7 @@ TEST_F(AgainstTest, NamesWhatTheSlowerOneHasMoreOf)
 {
 	const analysis::RunResult result = run_of(temporary, {});
 	const Against against = explain_against(result, 0, 1);
-	ASSERT_EQ(against.refusal, "");
+	ASSERT_FALSE(against.refusal);
 	ASSERT_TRUE(against.difference && against.ratio);
 	EXPECT_TRUE(against.as_asked);
 	EXPECT_TRUE(against.unlike.empty());
@@ -134,23 +140,25 @@ TEST_F(AgainstTest, OfEqualsIsRefused)
 	const analysis::RunResult result = run_of(temporary, {.slow_by = 0});
 	const Against against = explain_against(result, 0, 1);
 	EXPECT_FALSE(against.difference);
-	EXPECT_NE(against.refusal.find("don't tell the two apart"), std::string::npos) << against.refusal;
+	EXPECT_NE(told(result, against).find("don't tell the two apart"), std::string::npos) << told(result, against);
 	EXPECT_NE(printed(result, against).find("refused"), std::string::npos);
-	EXPECT_NE(explain_against(result, 1, 1).refusal.find("name the same cell"), std::string::npos);
+	EXPECT_NE(told(result, explain_against(result, 1, 1)).find("name the same cell"), std::string::npos);
 }
 
 TEST_F(AgainstTest, IsRefusedWithoutEnoughOpenings)
 {
-	const Against against = explain_against(run_of(temporary, {.rounds_of_opening = 12}), 0, 1);
+	const analysis::RunResult result = run_of(temporary, {.rounds_of_opening = 12});
+	const Against against = explain_against(result, 0, 1);
 	EXPECT_FALSE(against.difference);
-	EXPECT_NE(against.refusal.find("fewer than 3 openings"), std::string::npos) << against.refusal;
+	EXPECT_NE(told(result, against).find("fewer than 3 openings"), std::string::npos) << told(result, against);
 }
 
 TEST_F(AgainstTest, IsRefusedWithoutPaths)
 {
-	const Against against = explain_against(run_of(temporary, {.probed = false}), 0, 1);
+	const analysis::RunResult result = run_of(temporary, {.probed = false});
+	const Against against = explain_against(result, 0, 1);
 	EXPECT_FALSE(against.difference);
-	EXPECT_NE(against.refusal.find("not measured with probes"), std::string::npos) << against.refusal;
+	EXPECT_NE(told(result, against).find("not measured with probes"), std::string::npos) << told(result, against);
 }
 
 // Few messages that take much of the time don't keep the typical ones from being explained, if they are told first.
@@ -166,7 +174,7 @@ TEST_F(AgainstTest, SaysWhichMessagesItIsNotOf)
 	cell.latency_probed.mean = cell.probed_ns / static_cast<double>(cell.probed);
 	ASSERT_FALSE(cell.tells_where()) << "a quarter of the time is unknown";
 	const Against against = explain_against(result, 0, 1);
-	ASSERT_TRUE(against.difference) << against.refusal;
+	ASSERT_TRUE(against.difference) << told(result, against);
 	const std::string text = printed(result, against);
 	const size_t unknown =
 		text.find(fmt::format("of relayed/slow 64 B pingpong block: 3 of {} messages with probes have no "
@@ -192,13 +200,13 @@ TEST_F(AgainstTest, IsRefusedIfFewTypicalMessagesHaveAKnownPath)
 	const uint64_t known = typical.layers.deliveries();
 	typical.messages = 2 * known;
 	const Against half = explain_against(result, 0, 1);
-	EXPECT_EQ(half.refusal, "");
+	EXPECT_FALSE(half.refusal);
 	const std::string text = printed(result, half);
 	EXPECT_NE(text.find(fmt::format("with probes: {} of {} and ", stats::count(known), stats::count(2 * known))),
 			  std::string::npos)
 		<< text;
 	typical.messages = 2 * known + 1;
-	const std::string refusal = explain_against(result, 0, 1).refusal;
+	const std::string refusal = told(result, explain_against(result, 0, 1));
 	EXPECT_NE(refusal.find(fmt::format("only {} of {} typical messages of relayed/slow", stats::count(known),
 									   stats::count(2 * known + 1))),
 			  std::string::npos)
@@ -241,7 +249,7 @@ TEST_F(AgainstTest, SaysThatWaitsDiffer)
 {
 	const analysis::RunResult result = run_of(temporary, {.wait = model::Wait::Epoll});
 	const Against against = explain_against(result, 0, 1);
-	ASSERT_TRUE(against.difference) << against.refusal;
+	ASSERT_TRUE(against.difference) << told(result, against);
 	EXPECT_EQ(against.unlike, std::vector<std::string>{"wait: epoll and block"});
 	EXPECT_NE(printed(result, against).find("wait: epoll and block"), std::string::npos);
 }

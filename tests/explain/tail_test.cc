@@ -18,6 +18,7 @@
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/finding_words.h"
 #include "profiler/text/tail_lines.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -61,6 +62,8 @@ analysis::RunResult run_with(const rundir::TemporaryDirectory &temporary, const 
 	return analysis::analyse(path, what.wanted);
 }
 
+std::string told(const TailExplanation &tail) { return tail.refusal ? text::words({}, *tail.refusal) : ""; }
+
 TailExplanation tail_of(const analysis::RunResult &run) { return explain_tail(run.cells[0], run.head); }
 
 class Tail : public testing::Test {
@@ -71,7 +74,7 @@ protected:
 TEST_F(Tail, GrowthsOfTheLayersAddUpToThatOfTheLatency)
 {
 	const TailExplanation tail = tail_of(run_with(temporary, {}));
-	ASSERT_NE(tail.verdict, TailVerdict::TooFew) << tail.refusal;
+	ASSERT_NE(tail.verdict, TailVerdict::TooFew) << told(tail);
 	int64_t growth = 0;
 	for (const KindDifference &kind : tail.growth.kinds)
 		for (const DifferenceRow &row : kind.rows)
@@ -315,14 +318,14 @@ TEST_F(Tail, OfFewKnownPathsIsNotExplained)
 				few.layers.end_block(message % 3 + 1, message);
 		}
 		cell.tail = few;
-		return explain_tail(cell, small_head()).refusal;
+		return told(explain_tail(cell, small_head()));
 	};
 	EXPECT_NE(refusal_with(9, 9).find("9 messages of the tail have a known path, in 3 blocks"), std::string::npos);
 	EXPECT_EQ(refusal_with(10, 10), "");
 	EXPECT_NE(refusal_with(49, 100).find("only 49 of 100 messages of the tail"), std::string::npos);
 	EXPECT_EQ(refusal_with(50, 100), "");
 	cell.tail = cell.typical;
-	EXPECT_NE(explain_tail(cell, small_head()).refusal.find("take no longer than typical ones"), std::string::npos);
+	EXPECT_NE(told(explain_tail(cell, small_head())).find("take no longer than typical ones"), std::string::npos);
 }
 
 TEST_F(Tail, SaysWhichMessagesItIsNotOf)
@@ -374,7 +377,7 @@ TEST_F(Tail, OfFewBlocksIsNotExplained)
 		run_with(temporary, {.blocks = 2, .every = 10, .wanted = {.tail = stats::Percentile{99'500}, .message = {}}});
 	const TailExplanation tail = explain_tail(result.cells[0], result.head);
 	EXPECT_EQ(tail.verdict, TailVerdict::TooFew);
-	EXPECT_NE(tail.refusal.find("in 2 blocks; 10 in 3 are needed"), std::string::npos) << tail.refusal;
+	EXPECT_NE(told(tail).find("in 2 blocks; 10 in 3 are needed"), std::string::npos) << told(tail);
 }
 
 // One message in fifty is slow, so that they are all of the tail from p99 on, and less than half of that from p95 on.
@@ -386,9 +389,9 @@ TEST_F(Tail, BeginsWhereItIsAskedTo)
 	const analysis::RunResult p95 = from(95'000), p99 = from(99'000), p99_9 = from(99'900);
 	EXPECT_EQ(p95.cells[0].tail->from_ns, kPlainNs + 2000) << "one in ten waits for 2 µs";
 	EXPECT_EQ(p99.cells[0].tail->from_ns, kPlainNs + kTailSlowerBy);
-	const TailExplanation rare = explain_tail(p99_9.cells[0], p99_9.head);
+	const TailExplanation rare = explain_tail(p99_9.cells[0], p99_9.head, stats::kP99_9);
 	EXPECT_EQ(rare.verdict, TailVerdict::TooFew) << "7200 messages have no p99.9";
-	EXPECT_NE(rare.refusal.find("7200 messages with probes have no such tail"), std::string::npos) << rare.refusal;
+	EXPECT_NE(told(rare).find("7200 messages with probes have no such tail"), std::string::npos) << told(rare);
 	EXPECT_LT(explain_tail(p95.cells[0], p95.head).growth.of.ns(), explain_tail(p99.cells[0], p99.head).growth.of.ns());
 	text::Page page({false, true}, 100);
 	text::add_tail(page, p95, 0, explain_tail(p95.cells[0], p95.head));
@@ -455,7 +458,7 @@ TEST_F(Tail, AdviceStandsOnce)
 	tail.growth = waking;
 	tail.remedies = remedies_of({waking, {}, cell.cell, result.head});
 	ASSERT_EQ(tail.remedies.size(), 1u);
-	tail.unprobed = UnprobedTail{0, ModeDifference{0, 0, waking}, ""};
+	tail.unprobed = UnprobedTail{0, ModeDifference{0, 0, waking}};
 	text::Page page({false, true}, 400);
 	text::add_tail(page, result, 0, tail);
 	const std::string text = page.take();
