@@ -29,8 +29,14 @@ inline constexpr std::array<std::string_view, 9> kOriginWords = {
 	"its own packets",  "a thread of its own", "its own timer", "the scheduler's tick", "others' interrupt",
 	"a task of others", "a control group",     "the idle CPU",  "no record tells"};
 
+inline constexpr std::array<std::string_view, 9> kOriginWordsOfMany = {
+	"its own packets", "threads of its own", "its own timers", "the scheduler's tick", "others' interrupts",
+	"tasks of others", "control groups",     "the idle CPU",   "no record tells"};
+
 constexpr std::string_view id(Origin origin) { return kOriginIds[static_cast<size_t>(origin)]; }
 constexpr std::string_view word(Origin origin) { return kOriginWords[static_cast<size_t>(origin)]; }
+
+constexpr std::string_view words_of_many(Origin origin) { return kOriginWordsOfMany[static_cast<size_t>(origin)]; }
 
 constexpr bool is_own(Origin origin) { return origin <= Origin::OwnTimer; }
 

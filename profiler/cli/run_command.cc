@@ -22,7 +22,6 @@
 #include "profiler/cli/output.h"
 #include "profiler/cli/rehearsal.h"
 #include "profiler/cli/signals.h"
-#include "profiler/explain/notices.h"
 #include "profiler/isolation/journal.h"
 #include "profiler/isolation/keeper.h"
 #include "profiler/machine/host.h"

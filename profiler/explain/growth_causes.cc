@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace icepath::explain {
 namespace {
@@ -41,27 +42,79 @@ NamedCauses causes_by_name(const CulpritsOf &one)
 	return names;
 }
 
+// What kind of thing it is, whatever its name and wherever it took the time.
+using Kind = std::tuple<path::Culprit::Kind, analysis::Origin, bool>;
+Kind kind_of(const Cause &cause) { return {cause.kind, cause.origin, cause.ended_sleep}; }
+
+// Whether it took time from practically all of A's messages and of B's, so that it can't be in more of A's.
+bool is_always_there(double share, double other_share)
+{
+	constexpr double kPracticallyAll = 0.95;
+	return share >= kPracticallyAll && other_share >= kPracticallyAll;
+}
+
+struct OfKind {
+	// By block. Of the messages, how many causes of the kind each had, summed over them.
+	std::vector<double> ns, messages;
+	double share = 0; // how many causes of the kind a message had
+	void add(const OfCause &one, double of_messages)
+	{
+		share += static_cast<double>(one.messages) / of_messages;
+		ns.resize(one.ns_by_block.size(), 0);
+		messages.resize(one.messages_by_block.size(), 0);
+		std::ranges::transform(ns, one.ns_by_block, ns.begin(), std::plus());
+		std::ranges::transform(messages, one.messages_by_block, messages.begin(), std::plus());
+	}
+};
+
+std::map<Kind, OfKind> by_kind(const NamedCauses &causes, double of_messages)
+{
+	std::map<Kind, OfKind> kinds;
+	for (const auto &[key, of] : causes) {
+		const auto &[name, kind, origin, layer, ended_sleep] = key;
+		kinds[{kind, origin, ended_sleep}].add(of, of_messages);
+	}
+	return kinds;
+}
+
+std::set<Kind> told_kinds(const std::map<Kind, OfKind> &kinds, const std::map<Kind, OfKind> &others,
+						  const stats::RedrawnDifference &redrawn, const std::vector<double> &none)
+{
+	std::set<Kind> told;
+	for (const auto &[kind, of] : kinds) {
+		const auto other = others.find(kind);
+		const bool both = other != others.end();
+		const auto growth = redrawn.interval({of.ns, both ? other->second.ns : none});
+		const auto more_often = redrawn.interval({of.messages, both ? other->second.messages : none});
+		const bool is_always = both && is_always_there(of.share, other->second.share);
+		if (growth && growth->low > 0 && (is_always || (more_often && more_often->low > 0)))
+			told.insert(kind);
+	}
+	return told;
+}
+
 } // namespace
 
 bool Cause::is_told() const
 {
-	constexpr double kPracticallyAll = 0.95;
-	const bool is_always_there = share >= kPracticallyAll && other_share >= kPracticallyAll;
-	return growth_interval && growth_interval->low > 0 && (is_always_there || (more_often && more_often->low > 0));
+	return growth_interval && growth_interval->low > 0 &&
+		   (is_always_there(share, other_share) || (more_often && more_often->low > 0));
 }
 
 std::vector<Cause> causes_of(const CulpritsOf &a, const CulpritsOf &b)
 {
 	constexpr double kWorthAnInterval = 0.005; // of the whole growth: any user of the machine can choose many names
 	std::vector<Cause> causes;
-	const NamedCauses others = causes_by_name(b);
+	const NamedCauses ours = causes_by_name(a), others = causes_by_name(b);
 	const stats::RedrawnDifference redrawn(a.layers.blocks(), b.layers.blocks());
 	const std::vector<double> none(b.layers.blocks().weights.size(), 0);
 	const auto of_a = static_cast<double>(a.layers.deliveries()), of_b = static_cast<double>(b.layers.deliveries());
-	for (const auto &[key, of] : causes_by_name(a)) {
+	const std::set<Kind> told = told_kinds(by_kind(ours, of_a), by_kind(others, of_b), redrawn, none);
+	for (const auto &[key, of] : ours) {
 		Cause &cause = causes.emplace_back();
 		std::tie(std::ignore, cause.kind, cause.origin, cause.layer, cause.ended_sleep) = key;
 		cause.name = of.name;
+		cause.is_of_told_kind = told.contains(kind_of(cause));
 		cause.messages = of.messages;
 		cause.share = static_cast<double>(of.messages) / of_a;
 		cause.when_there_ns = static_cast<double>(of.ns) / static_cast<double>(std::max<uint64_t>(of.messages, 1));

@@ -24,6 +24,10 @@ struct Cause {
 	double growth_ns = 0; // mean over all of A's messages, less that over B's
 	std::optional<stats::Interval> growth_interval; // of growth_ns
 	std::optional<stats::Interval> more_often; // of share - other_share
+	// The same of all causes of its kind and origin together: where many tasks take turns, it may be told that tasks of
+	// others had the CPU, and not which.
+	bool is_of_told_kind = false;
+	bool counts() const { return is_told() || is_of_told_kind; }
 	// Whether it takes longer from A's messages than from B's, and from more of them or from practically all of both:
 	// by intervals over the blocks. What is there by chance is no cause.
 	bool is_told() const;

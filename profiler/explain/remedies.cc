@@ -24,7 +24,7 @@ template <typename Is> double ns_of_causes(const Symptoms &symptoms, Is is)
 {
 	double ns = 0;
 	for (const Cause &cause : symptoms.causes)
-		if (cause.is_told() && is(cause))
+		if (cause.counts() && is(cause))
 			ns += cause.growth_ns;
 	return ns;
 }
@@ -44,17 +44,22 @@ template <Part kPart> double ns_of_part(const Symptoms &symptoms)
 	return ns_of_rows(symptoms, [](const DifferenceRow &row) { return row.part == kPart; });
 }
 
-// Names of causes, the greatest first: "python3, bash and 3 others".
+// Names of causes, the greatest first: "python3, bash and 3 more". Where only all together are told: "python3, bash and
+// 3 more, and not told which".
 template <typename Is> std::string names_of(const Symptoms &symptoms, Is is)
 {
 	constexpr size_t kNamed = 2;
 	std::vector<std::string> names;
+	const bool is_told =
+		std::ranges::any_of(symptoms.causes, [&](const Cause &cause) { return cause.is_told() && is(cause); });
 	for (const Cause &cause : symptoms.causes) // in the order of their growth
-		if (cause.is_told() && is(cause) && std::ranges::find(names, cause.name) == names.end())
+		if ((is_told ? cause.is_told() : cause.counts()) && is(cause) &&
+			std::ranges::find(names, cause.name) == names.end())
 			names.push_back(cause.name);
 	const size_t more = names.size() - std::min(names.size(), kNamed);
 	names.resize(names.size() - more);
-	return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+	return fmt::format("{}{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+					   is_told ? "" : ", and not told which");
 }
 
 template <Origin kOrigin> bool took_cpu(const Cause &cause) { return cause.origin == kOrigin && !cause.ended_sleep; }

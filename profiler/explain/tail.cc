@@ -140,7 +140,7 @@ void judge(TailExplanation &tail, double run_s)
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
 	double named_ns = 0, own_code_ns = 0, by_chance_ns = 0;
 	for (const Cause &cause : tail.causes)
-		(cause.is_told() ? named_ns : by_chance_ns) += std::max(cause.growth_ns, 0.0);
+		(cause.counts() ? named_ns : by_chance_ns) += std::max(cause.growth_ns, 0.0);
 	for (const KindDifference &kind : tail.growth.kinds)
 		for (const DifferenceRow &row : kind.rows)
 			if (is_own_code(row) && row.of.is_told() && row.of.ns() > 0)

@@ -40,11 +40,11 @@ struct TailExplanation {
 	uint64_t from_ns = 0; // the tail's least latency
 	Difference growth; // tail less typical; empty if there are too few
 	std::vector<Cause> causes; // those with a name, by growth; Culprits bounds the number of names
-	// Growth of the told causes' time and of the message's own code over that of the latency, at most 1: it is more
+	// Growth of the time of causes that count (Cause::counts()) and of the message's own code over that of the latency, at most 1: it is more
 	// where typical messages waited for the same time without a known cause.
 	double named = 0;
 	double own_code = 0; // of this the message's own code
-	// The part of the growth that causes have which may be there by chance: Cause::is_told().
+	// The part of the growth that causes have which may be there by chance: the others.
 	double by_chance = 0;
 	// Whether the tail begins at the same latency with and without probes, as far as both intervals say. Nothing: one
 	// of them isn't known.

@@ -73,6 +73,7 @@ OrderedJson causes_json(const std::vector<explain::Cause> &causes, const char *o
 						{"layer", model::name(cause.layer)},
 						{"origin", id(cause.origin)},
 						{"told", cause.is_told()},
+						{"kind_told", cause.is_of_told_kind},
 						{"own_thread", cause.is_own_thread()},
 						{"messages", cause.messages},
 						{"share", cause.share},

@@ -193,11 +193,12 @@ std::string in_short(const explain::TailExplanation &tail)
 	const std::string most_share =
 		growth.has_shares() ? fmt::format("{:.0f} %", 100 * growth.share(most.of)) : std::string("most");
 	std::string text = fmt::format(": {} of the extra time is {}", most_share, analysis::style_of(most.kind).word);
-	if (const auto told = std::ranges::find_if(tail.causes, &explain::Cause::is_told); told != tail.causes.end())
+	if (const auto told = std::ranges::find_if(tail.causes, &explain::Cause::counts); told != tail.causes.end())
 		text += fmt::format("; {} of all the extra time has a named cause, the largest {}", stats::percent(tail.named),
 							tail.own_code * static_cast<double>(tail.growth.of.ns()) > told->growth_ns
 								? "the message's own code"
-								: told->name);
+							: told->is_told() ? told->name
+											  : std::string(words_of_many(told->origin)));
 	return text;
 }
 

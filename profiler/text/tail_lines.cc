@@ -97,14 +97,21 @@ std::string verdict_text(const analysis::RunResult &result, const analysis::Cell
 	if (tail.verdict == explain::TailVerdict::NotTold)
 		return text + ": " + words(result, tail.refusal.value());
 	text += fmt::format(": {} of the growth has a named cause", stats::percent(tail.named));
-	std::map<analysis::Origin, double> by_origin;
+	struct OfOrigin {
+		double ns = 0;
+		size_t names = 0;
+	};
+	std::map<analysis::Origin, OfOrigin> by_origin;
 	for (const explain::Cause &cause : tail.causes)
-		if (cause.is_told())
-			by_origin[cause.origin] += cause.growth_ns;
+		if (cause.counts() && cause.growth_ns > 0) {
+			by_origin[cause.origin].ns += cause.growth_ns;
+			by_origin[cause.origin].names++;
+		}
 	std::vector<std::pair<double, std::string>> parts;
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
-	for (const auto &[origin, ns] : by_origin)
-		parts.emplace_back(std::min(ns / whole_ns, 1.0), word(origin));
+	for (const auto &[origin, of] : by_origin)
+		parts.emplace_back(std::min(of.ns / whole_ns, 1.0),
+						   of.names > 1 ? analysis::words_of_many(origin) : word(origin));
 	if (tail.own_code > 0)
 		parts.emplace_back(tail.own_code, cell.is_of_library() ? "the library's own code" : "its own code");
 	std::ranges::stable_sort(parts, std::ranges::greater(), &std::pair<double, std::string>::first);

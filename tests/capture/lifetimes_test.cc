@@ -168,7 +168,8 @@ TEST_F(Lifetimes, AnEventfdThatAnotherTaskMadeHasANameOfItsOwn)
 				return true;
 			char byte = 0;
 			std::vector<Fd> fds;
-			return channel::receive(pair[1], &byte, 1, fds) && fds.size() == 1 && passes_count(fds[0].get(), fds[0].get());
+			return channel::receive(pair[1], &byte, 1, fds) && fds.size() == 1 &&
+				   passes_count(fds[0].get(), fds[0].get());
 		},
 		kObjects + 1, pass_one);
 	// Of each turn: its begin, what is received, given, taken, and its end.

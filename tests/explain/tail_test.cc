@@ -211,6 +211,28 @@ TEST(Causes, AreToldWhereTheyAreLongerAndMoreOften)
 	EXPECT_FALSE(is_told(one_in(13, 500), one_in(SIZE_MAX, 0))) << "in four blocks of twenty";
 }
 
+// Forty tasks take turns, each in one of twenty blocks: which of them isn't told, and what they are is.
+TEST(Causes, OfManyNamesAreToldByWhatTheyAre)
+{
+	const auto turns = [](size_t many, uint64_t ns) {
+		std::vector<std::vector<WaitFor>> messages(40);
+		for (size_t i = 0; i < messages.size(); i += many)
+			messages[i].push_back({{path::Culprit::Kind::Task, static_cast<uint32_t>(100 + i), 0}, ns});
+		return culprits_of(messages, "first", 2);
+	};
+	const analysis::Breakdown layers = layers_of(40, 2);
+	const auto all_count = [&](const analysis::Culprits &a, const analysis::Culprits &b) {
+		const std::vector<Cause> causes = causes_of({a, layers}, {b, layers});
+		EXPECT_TRUE(std::ranges::none_of(causes, &Cause::is_told));
+		return std::ranges::all_of(causes, &Cause::counts);
+	};
+	EXPECT_TRUE(all_count(turns(1, 500), turns(8, 500)));
+	EXPECT_TRUE(all_count(turns(1, 500), turns(1, 300))) << "always there, and longer";
+	EXPECT_FALSE(all_count(turns(1, 500), turns(1, 900))) << "the others waited longer";
+	EXPECT_FALSE(all_count(turns(20, 900), turns(20, 300))) << "as often";
+	EXPECT_FALSE(all_count(turns(13, 500), turns(40, 1))) << "in four blocks of twenty";
+}
+
 TEST(Causes, OfNamesThatDifferByNumbersAreOne)
 {
 	const auto named = [](const std::vector<std::string> &names) {

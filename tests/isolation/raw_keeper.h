@@ -45,8 +45,8 @@ private:
 class IcepathWithKeeper {
 public:
 	// `changes`: what it has its keeper do. `before`: what it does first, as root; false: it couldn't.
-	explicit IcepathWithKeeper(const std::function<void(Keeper &)> &changes,
-							   const std::function<bool()> &before = [] { return true; });
+	explicit IcepathWithKeeper(
+		const std::function<void(Keeper &)> &changes, const std::function<bool()> &before = [] { return true; });
 	~IcepathWithKeeper() { end(); }
 	IcepathWithKeeper(const IcepathWithKeeper &) = delete;
 	IcepathWithKeeper &operator=(const IcepathWithKeeper &) = delete;
