@@ -64,7 +64,7 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 	__u64 begin_ns = state->softirq_begin_ns;
 	state->in_softirq = 0;
 	state->softirq_begin_ns = 0;
-	if (!capturing)
+	if (!capturing || is_of_anothers_packets(state))
 		return 0;
 	struct icepath_record *record =
 		log_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), ICEPATH_INTERRUPT_SOFTIRQ, vector, ICEPATH_CONTEXT_SOFTIRQ);

@@ -37,6 +37,22 @@ static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 beg
 	return record;
 }
 
+#define NET_TX_SOFTIRQ 2 /* include/linux/interrupt.h */
+#define NET_RX_SOFTIRQ 3
+
+/*
+ * Whether the current softirq tells when another user's socket sends: over the loopback device, a packet is received in
+ * a softirq on top of the task that sends it. A user without root learns nothing of that, but for the run's own packets.
+ */
+static __always_inline bool is_of_anothers_packets(const struct icepath_cpu_state *state)
+{
+	if (!compares_rights || state->run_packets ||
+		(state->softirq_vector != NET_TX_SOFTIRQ && state->softirq_vector != NET_RX_SOFTIRQ))
+		return false;
+	struct task_struct *task = bpf_get_current_task_btf();
+	return task->pid && !(task->flags & PF_KTHREAD) && BPF_CORE_READ(task, real_cred, uid.val) != user_id;
+}
+
 /* Called in sched_switch, as the task that leaves. */
 static __always_inline void put_softirq_away(struct icepath_cpu_state *state, __u32 cpu, struct task_struct *prev,
 											 __u64 now)
@@ -44,8 +60,10 @@ static __always_inline void put_softirq_away(struct icepath_cpu_state *state, __
 	if (!state->in_softirq)
 		return;
 	struct icepath_softirq *away = bpf_task_storage_get(&softirqs, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	struct icepath_record *record = log_interrupt(cpu, state->softirq_begin_ns, now, ICEPATH_INTERRUPT_SOFTIRQ,
-												  state->softirq_vector, ICEPATH_CONTEXT_SOFTIRQ);
+	struct icepath_record *record = is_of_anothers_packets(state)
+										? NULL
+										: log_interrupt(cpu, state->softirq_begin_ns, now, ICEPATH_INTERRUPT_SOFTIRQ,
+														state->softirq_vector, ICEPATH_CONTEXT_SOFTIRQ);
 	if (record)
 		record->flags = ICEPATH_FLAG_GOES_ON;
 	state->in_softirq = 0;

@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -388,6 +389,52 @@ TEST_F(MembersTasks, NothingOfAnothersConnectionIsRecorded)
 	EXPECT_GT(calls, capture::kSocketsOfTurn) << "the worker used no sockets";
 	for (const int fd : {lent[0], lent[1], listener})
 		close(fd);
+}
+
+// How many softirqs with packets a member is told of on top of a task of this user, which sends 20 datagrams over the
+// loopback device to a socket of its own, in a block without workers.
+size_t softirqs_on_a_sender(const fs::path &helper, uid_t user)
+{
+	const uint32_t cpu = cpuset::read_permission().affinity.front();
+	Watcher watcher(helper, [] { pause(); }, HelperRequestKind::AddWorker, cpu);
+	watcher.attach(probes_of({"sched_switch", "softirq_entry", "softirq_exit", "netif_receive_skb"}));
+	watcher.begin_block();
+	const pid_t sender = fork();
+	if (sender == 0) {
+		if (cpuset::pin(0, cpu) || setresgid(user, user, user) || setresuid(user, user, user))
+			_exit(1);
+		const int to = socket(AF_INET, SOCK_DGRAM, 0), from = socket(AF_INET, SOCK_DGRAM, 0);
+		sockaddr_in at{};
+		at.sin_family = AF_INET;
+		at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		socklen_t size = sizeof(at);
+		auto *address = reinterpret_cast<sockaddr *>(&at);
+		if (bind(to, address, size) || getsockname(to, address, &size))
+			_exit(1);
+		for (int i = 0; i < 20; i++, usleep(5000))
+			if (sendto(from, "secret", 6, 0, address, size) != 6)
+				_exit(1);
+		_exit(0);
+	}
+	int status = -1;
+	waitpid(sender, &status, 0);
+	EXPECT_EQ(status, 0);
+	watcher.end_block();
+	size_t softirqs = 0, runs = 0;
+	for (const icepath_record &one : watcher.records())
+		if (one.tid == static_cast<uint32_t>(sender)) {
+			softirqs += one.type == ICEPATH_RECORD_INTERRUPT && (one.flags & ICEPATH_FLAG_PACKETS) != 0;
+			runs += one.type == ICEPATH_RECORD_FOREIGN_RUN;
+		}
+	EXPECT_GE(runs, 20u) << "when it ran is told";
+	return softirqs;
+}
+
+// A packet over the loopback device is received on top of the task that sends it.
+TEST_F(MembersTasks, NothingTellsWhenAnothersTaskSends)
+{
+	EXPECT_GE(softirqs_on_a_sender(helper, kMember), 15u) << "of its user's own";
+	EXPECT_EQ(softirqs_on_a_sender(helper, kStranger), 0u);
 }
 
 } // namespace
