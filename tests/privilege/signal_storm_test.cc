@@ -80,6 +80,12 @@ protected:
 		for (const ProbeChoice &choice : reply->choices)
 			expect_no_address({choice.why_not.data(), strnlen(choice.why_not.data(), choice.why_not.size())});
 	}
+	// On a busy machine a storm may interrupt nothing.
+	bool goes_on(size_t loads) const
+	{
+		constexpr size_t kMost = 50;
+		return loads < loads_to_try() || (refused_ == 0 && loads < kMost);
+	}
 	static void expect_no_address(const std::string &text) { EXPECT_EQ(address_in(text), "") << text; }
 
 	// The first interrupts whatever the helper loads first. The others let it come further, some to the end.
@@ -92,7 +98,7 @@ TEST_F(SignalStormOverALoad, OfAMemberGivesNoAddress)
 	const std::filesystem::path helper = roots_folder() / kHelperName;
 	give_capabilities(helper, kMembers);
 	const Stderr printed;
-	for (size_t i = 0; i < loads_to_try(); i++) {
+	for (size_t i = 0; goes_on(i); i++) {
 		Member member(helper, {});
 		ASSERT_EQ(member.beginning().value_or("it has ended"), "");
 		const auto claimed = member.ask(claim_of(0));
@@ -108,7 +114,7 @@ TEST_F(SignalStormOverALoad, OfAUserOfSudoGivesNoAddress)
 	Identity user;
 	user.uid = kMember;
 	const Stderr printed;
-	for (size_t i = 0; i < loads_to_try(); i++) {
+	for (size_t i = 0; goes_on(i); i++) {
 		RawHelper helper(user);
 		load_in_a_storm(helper, helper.pid());
 	}
