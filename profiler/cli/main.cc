@@ -62,6 +62,7 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		return calibrate(*options); // watches as root, writes as the invoking user
 	// The other commands need no rights, and run with those of the files' reader, plug-in code included.
 	const Output output = become_reader(line.command);
+	leave_no_begun_files();
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))
 		return report(*options, style);
 	if (const auto *options = std::get_if<ExplainOptions>(&line.command))

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "icepath/plugin.h"
+#include "profiler/exports/written_file.h"
 #include "profiler/failure.h"
 #include "profiler/model/printable.h"
 #include "profiler/run/session.h"
@@ -36,6 +37,7 @@ std::atomic<const Kept *> kept{nullptr};
 	const bool is_there = run && (access(run->partial.c_str(), F_OK) == 0 || access(run->whole.c_str(), F_OK) == 0);
 	const char *sentence = is_there ? run->sentence.c_str() : "icepath: ended at once: nothing was kept\n";
 	(void)!write(STDERR_FILENO, sentence, strlen(sentence));
+	exports::remove_begun_files();
 	_exit(static_cast<int>(ExitCode::Interrupted));
 }
 
@@ -49,6 +51,13 @@ void on_signal(int number)
 	if (!first_ns.compare_exchange_strong(first, now_ns) && number != SIGHUP && now_ns - first > kOneWishNs)
 		end_at_once();
 	errno = before;
+}
+
+// The process ends by the signal, as its parent expects: SA_RESETHAND has put the default back.
+void on_signal_while_reading(int number)
+{
+	exports::remove_begun_files();
+	(void)raise(number);
 }
 
 } // namespace
@@ -70,6 +79,17 @@ void handle_signals()
 	if (signal(SIGHUP, SIG_IGN) != SIG_IGN) // nohup(1) ignores it
 		sigaction(SIGHUP, &action, nullptr);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+void leave_no_begun_files()
+{
+	struct sigaction action{};
+	action.sa_handler = on_signal_while_reading;
+	action.sa_flags = SA_RESETHAND;
+	sigaction(SIGINT, &action, nullptr);
+	sigaction(SIGTERM, &action, nullptr);
+	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)
+		sigaction(SIGHUP, &action, nullptr);
 }
 
 void name_kept_run(const std::string &directory)

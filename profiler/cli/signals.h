@@ -12,6 +12,9 @@ void reset_signals();
 // once. Call it before anything that takes time.
 void handle_signals();
 
+// For commands that read a run and write files: SIGINT, SIGTERM and SIGHUP end them at once, and no begun file remains.
+void leave_no_begun_files();
+
 // `directory`: of the run; a session that is ended at once reports what is kept there.
 void name_kept_run(const std::string &directory);
 

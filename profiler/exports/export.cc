@@ -244,8 +244,9 @@ std::string export_stacks(const std::string &run, const std::shared_ptr<Folder> 
 	const analysis::FlameGraph graph =
 		is_of_paths ? analysis::flame_graph(result, analysis::FlameMessages::All, "", analysis::FlameFunctions::Shown)
 					: analysis::thread_graph(result, kind, "");
+	const std::string content = made(graph, result.head.command_line);
 	WrittenFile file(folder, analysis::kFlameFileNames[static_cast<size_t>(kind)] + ending);
-	file.add(made(graph, result.head.command_line));
+	file.add(content);
 	file.done();
 	return file.path();
 }

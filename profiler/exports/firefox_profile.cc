@@ -2,6 +2,7 @@
 #include "profiler/exports/firefox_profile.h"
 
 #include <map>
+#include <optional>
 
 #include "profiler/analysis/layer_style.h"
 #include "profiler/stats/quantity.h"
@@ -29,17 +30,6 @@ ProfileJson categories()
 		add(analysis::kKindStyles[i].word, kColours[i]);
 	add("Other", "grey");
 	return all;
-}
-
-size_t category_of(const analysis::FlameFrame &frame)
-{
-	if (frame.children.empty())
-		return frame.kind ? static_cast<size_t>(*frame.kind) : kOtherCategory;
-	const size_t first = category_of(frame.children.front());
-	for (const analysis::FlameFrame &child : frame.children)
-		if (category_of(child) != first)
-			return kOtherCategory;
-	return first;
 }
 
 // A table of the format: arrays of the same length.
@@ -126,7 +116,8 @@ private:
 		return all;
 	}
 
-	void add(const analysis::FlameFrame &frame, const ProfileJson &prefix)
+	// Returns the category: that of all stacks in the frame, if they have the same.
+	size_t add(const analysis::FlameFrame &frame, const ProfileJson &prefix)
 	{
 		const auto [function, is_new] = places_.emplace(frame.name, names_.size());
 		if (is_new)
@@ -135,15 +126,29 @@ private:
 		prefixes_.push_back(prefix);
 		frames_.push_back(stack);
 		functions_.push_back(function->second);
-		categories_.push_back(category_of(frame));
-		for (const analysis::FlameFrame &child : frame.children)
-			add(child, stack);
-		if (!frame.children.empty())
-			return;
+		categories_.push_back(nullptr); // known after its children's
+		const size_t category = frame.children.empty() ? add_sample(frame, stack) : add_children(frame, stack);
+		categories_[stack] = category;
+		return category;
+	}
+
+	size_t add_children(const analysis::FlameFrame &frame, size_t stack)
+	{
+		std::optional<size_t> common;
+		for (const analysis::FlameFrame &child : frame.children) {
+			const size_t category = add(child, stack);
+			common = common.value_or(category) == category ? category : kOtherCategory;
+		}
+		return *common;
+	}
+
+	size_t add_sample(const analysis::FlameFrame &frame, size_t stack)
+	{
 		stack_of_.push_back(stack);
 		times_.push_back(now_ns_ / kNsPerMs);
 		weights_.push_back(stats::rounded(frame.mean_ns) / kNsPerMs);
 		now_ns_ += frame.mean_ns;
+		return frame.kind ? static_cast<size_t>(*frame.kind) : kOtherCategory;
 	}
 
 	const std::string name_;

@@ -14,17 +14,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Calls take(names, frame) for each stack of `frame`; `names` are those above its children.
+// Calls take(names, frame) for each stack of `frame`; `names` are those above its children, and are so again afterwards.
 template <typename Take>
-void each_stack(const analysis::FlameFrame &frame, const std::vector<std::string> &names, const Take &take)
+void each_stack(const analysis::FlameFrame &frame, std::vector<std::string> &names, const Take &take)
 {
 	for (const analysis::FlameFrame &child : frame.children) {
-		std::vector<std::string> stack = names;
-		stack.push_back(child.name);
+		names.push_back(child.name);
 		if (child.children.empty())
-			take(stack, child);
+			take(names, child);
 		else
-			each_stack(child, stack, take);
+			each_stack(child, names, take);
+		names.pop_back();
 	}
 }
 
@@ -33,11 +33,12 @@ void each_stack(const analysis::FlameFrame &frame, const std::vector<std::string
 std::string folded(const analysis::FlameGraph &graph)
 {
 	std::map<std::vector<std::string>, uint64_t> stacks;
-	for (const analysis::FlameCell &cell : graph.cells)
-		each_stack(cell.layers, {cell.target, cell.variant},
-				   [&](const std::vector<std::string> &stack, const analysis::FlameFrame &last) {
-					   stacks[stack] += last.total_ns;
-				   });
+	for (const analysis::FlameCell &cell : graph.cells) {
+		std::vector<std::string> names = {cell.target, cell.variant};
+		each_stack(cell.layers, names, [&](const std::vector<std::string> &stack, const analysis::FlameFrame &last) {
+			stacks[stack] += last.total_ns;
+		});
+	}
 	std::string text;
 	for (const auto &[stack, ns] : stacks)
 		text += fmt::format("{} {}\n", fmt::join(stack, ";"), ns);
@@ -56,11 +57,12 @@ std::string speedscope(const analysis::FlameGraph &graph, const std::string &tit
 	};
 	for (const analysis::FlameCell &cell : graph.cells) {
 		Json samples = Json::array(), weights = Json::array();
-		each_stack(cell.layers, {}, [&](const std::vector<std::string> &stack, const analysis::FlameFrame &last) {
+		std::vector<std::string> names;
+		each_stack(cell.layers, names, [&](const std::vector<std::string> &stack, const analysis::FlameFrame &last) {
 			Json sample = Json::array();
 			for (const std::string &name : stack)
 				sample.push_back(number_of(name));
-			samples.push_back(sample);
+			samples.push_back(std::move(sample));
 			weights.push_back(stats::rounded(last.mean_ns));
 		});
 		profiles.push_back({{"type", "sampled"},

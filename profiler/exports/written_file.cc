@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -20,6 +23,48 @@ namespace icepath::exports {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The temporary names of files that were begun, where a signal's handler finds them: it may neither allocate nor lock.
+class BegunFiles {
+public:
+	// Beyond kMost files, or with a longer path: it isn't removed by remove_all().
+	void add(const std::string &path)
+	{
+		for (Place &place : places_) {
+			if (path.size() >= place.path.size() || place.is_taken.exchange(true))
+				continue;
+			path.copy(place.path.data(), path.size());
+			place.path[path.size()] = 0;
+			place.is_begun = true;
+			return;
+		}
+	}
+	void forget(const std::string &path)
+	{
+		for (Place &place : places_)
+			if (place.is_begun && path == place.path.data()) {
+				place.is_begun = false;
+				place.is_taken = false;
+			}
+	}
+	void remove_all() const
+	{
+		for (const Place &place : places_)
+			if (place.is_begun)
+				unlink(place.path.data());
+	}
+
+private:
+	static constexpr size_t kMost = 8;
+	struct Place {
+		std::atomic<bool> is_taken{false}, is_begun{false}; // is_begun: `path` is whole
+		std::array<char, PATH_MAX> path{};
+	};
+	static_assert(std::atomic<bool>::is_always_lock_free);
+	std::array<Place, kMost> places_;
+};
+
+BegunFiles begun_files;
 
 // A new file with an unpredictable name, so a planted link isn't followed (open(2), O_EXCL). rename(2) replaces the
 // final name; if that is a link, it replaces the link and not its target.
@@ -34,6 +79,7 @@ public:
 		if (fd < 0)
 			fail(name, errno);
 		partial_[name] = partial;
+		begun_files.add(partial);
 		const mode_t mask = umask(0);
 		umask(mask);
 		if (fchmod(fd, 0666 & ~mask) == 0)
@@ -51,20 +97,33 @@ public:
 			drop(name);
 			fail(name, why);
 		}
-		partial_.erase(name);
+		forget(name);
 	}
 
 	void drop(const std::string &name) override
 	{
 		std::remove(partial_.at(name).c_str());
-		partial_.erase(name);
+		forget(name);
 	}
 
 private:
+	void forget(const std::string &name)
+	{
+		begun_files.forget(partial_.at(name));
+		partial_.erase(name);
+	}
+
 	std::map<std::string, std::string> partial_; // by name
 };
 
 } // namespace
+
+void remove_begun_files()
+{
+	const int before = errno;
+	begun_files.remove_all();
+	errno = before;
+}
 
 void Folder::fail(const std::string &name, int why) const
 {

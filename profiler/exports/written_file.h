@@ -32,6 +32,10 @@ private:
 // A folder in which this process makes the files. Doesn't make the folder.
 std::shared_ptr<Folder> own_folder(const std::filesystem::path &path);
 
+// For a process that a signal ends: removes the files that it began in folders of its own and that have no name yet. A
+// signal's handler may call it.
+void remove_begun_files();
+
 // A file that gets its name by done() and is removed without it. Throws Failure(Usage) with the file and the reason.
 class WrittenFile {
 public:

@@ -16,7 +16,7 @@ Json frame_json(const analysis::FlameFrame &frame, bool compares)
 		Json children = Json::array();
 		for (const analysis::FlameFrame &child : frame.children)
 			children.push_back(frame_json(child, compares));
-		json["children"] = children;
+		json["children"] = std::move(children);
 		return json;
 	}
 	if (frame.kind)

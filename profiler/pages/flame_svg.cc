@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/analysis/layer_style.h"
@@ -20,36 +21,46 @@ namespace {
 constexpr double kSvgWidth = 1200, kMargin = 10, kTop = 86, kAxis = 22, kFrameRow = 20;
 constexpr double kNarrowestFrame = 0.2; // pixels; narrower frames can't be seen
 
-size_t depth_of(const analysis::FlameFrame &frame)
+// What is known of a frame by all the stacks in it. Made once for each frame: a tree may be deep, and wide.
+struct Sums {
+	double mean = 0, other = 0, width = 0, greatest_change = 0; // as FlameFrame has them; ns
+	std::array<double, analysis::kLayerKinds> kinds{}; // widths
+	size_t depth = 1;
+
+	double change() const { return mean - other; }
+};
+using SumsOfFrames = std::unordered_map<const analysis::FlameFrame *, Sums>;
+
+Sums sums_of_stack(const analysis::FlameFrame &last)
 {
-	size_t deepest = 0;
-	for (const analysis::FlameFrame &child : frame.children)
-		deepest = std::max(deepest, depth_of(child));
-	return deepest + 1;
+	Sums sums{.mean = last.mean(), .other = last.other(), .width = last.width()};
+	if (last.kind)
+		sums.kinds[static_cast<size_t>(*last.kind)] = sums.width;
+	return sums;
 }
 
-void add_kinds(const analysis::FlameFrame &frame, std::array<double, analysis::kLayerKinds> &widths)
+const Sums &add_sums(const analysis::FlameFrame &frame, SumsOfFrames &all)
 {
-	if (frame.kind && frame.children.empty())
-		widths[static_cast<size_t>(*frame.kind)] += frame.width();
-	for (const analysis::FlameFrame &child : frame.children)
-		add_kinds(child, widths);
+	Sums sums = frame.children.empty() ? sums_of_stack(frame) : Sums();
+	for (const analysis::FlameFrame &child : frame.children) {
+		const Sums &more = add_sums(child, all);
+		sums.mean += more.mean;
+		sums.other += more.other;
+		sums.width += more.width;
+		sums.greatest_change = std::max(sums.greatest_change, more.greatest_change);
+		for (size_t i = 0; i < sums.kinds.size(); ++i)
+			sums.kinds[i] += more.kinds[i];
+		sums.depth = std::max(sums.depth, more.depth + 1);
+	}
+	sums.greatest_change = std::max(sums.greatest_change, std::fabs(sums.change()));
+	return all[&frame] = sums;
 }
 
 // By how much a message takes longer than in the other run, as the class and opacity of its frame.
-std::string change_style(const analysis::FlameFrame &frame, double most)
+std::string change_style(const Sums &frame, double most)
 {
-	const double change = frame.mean() - frame.other();
-	return fmt::format("class=\"{}\" fill-opacity=\"{:.2f}\"", change > 0 ? "grew" : "shrank",
-					   most > 0 ? std::fabs(change) / most : 0);
-}
-
-double greatest_change(const analysis::FlameFrame &frame)
-{
-	double most = std::fabs(frame.mean() - frame.other());
-	for (const analysis::FlameFrame &child : frame.children)
-		most = std::max(most, greatest_change(child));
-	return most;
+	return fmt::format("class=\"{}\" fill-opacity=\"{:.2f}\"", frame.change() > 0 ? "grew" : "shrank",
+					   most > 0 ? std::fabs(frame.change()) / most : 0);
 }
 
 // "cell → layer → thread → …": without the middle for a deep frame, because every frame has such a text.
@@ -67,10 +78,12 @@ public:
 	explicit Drawing(const analysis::FlameGraph &graph) : graph_(graph)
 	{
 		for (const analysis::FlameCell &cell : graph.cells) {
-			all_ns_ += cell.layers.width();
-			depth_ = std::max(depth_, depth_of(cell.layers));
-			most_change_ = std::max(most_change_, greatest_change(cell.layers));
-			add_kinds(cell.layers, kinds_);
+			const Sums &sums = add_sums(cell.layers, sums_);
+			all_ns_ += sums.width;
+			depth_ = std::max(depth_, sums.depth);
+			most_change_ = std::max(most_change_, sums.greatest_change);
+			for (size_t i = 0; i < kinds_.size(); ++i)
+				kinds_[i] += sums.kinds[i];
 		}
 	}
 
@@ -102,13 +115,14 @@ public:
 		}
 		double x = kMargin;
 		for (const analysis::FlameCell &cell : graph_.cells) {
-			draw(cell.layers, x, cell.layers);
-			x += cell.layers.width() * scale();
+			draw(cell.layers, x, sums_of(cell.layers));
+			x += sums_of(cell.layers).width * scale();
 		}
 		return std::move(out_);
 	}
 
 private:
+	const Sums &sums_of(const analysis::FlameFrame &frame) const { return sums_.at(&frame); }
 	double scale() const { return all_ns_ > 0 ? (kSvgWidth - 2 * kMargin) / all_ns_ : 0; } // pixels per nanosecond
 
 	static std::string item(double x, const std::string &style, const std::string &word)
@@ -118,32 +132,29 @@ private:
 						   style, x, x + 17, escaped(word));
 	}
 
-	std::string tooltip(const analysis::FlameFrame &frame, const std::string &way,
-						const analysis::FlameFrame &cell) const
+	std::string tooltip(const Sums &frame, const std::string &way, const Sums &cell) const
 	{
 		if (graph_.other.empty())
-			return fmt::format("{}: {} of a message, {} of its {}", way, stats::duration(frame.mean()),
-							   stats::percent(cell.mean() > 0 ? frame.mean() / cell.mean() : 0),
-							   stats::duration(cell.mean()));
-		const double change = frame.mean() - frame.other();
+			return fmt::format("{}: {} of a message, {} of its {}", way, stats::duration(frame.mean),
+							   stats::percent(cell.mean > 0 ? frame.mean / cell.mean : 0), stats::duration(cell.mean));
+		const double change = frame.change();
 		return fmt::format("{}: {}{} a message: {}, and {} in {}", way, change > 0 ? "+" : "", stats::duration(change),
-						   stats::duration(frame.mean()), stats::duration(frame.other()), graph_.other);
+						   stats::duration(frame.mean), stats::duration(frame.other), graph_.other);
 	}
 
-	std::string style(const analysis::FlameFrame &frame, size_t depth) const
+	std::string style(const Sums &frame, size_t depth) const
 	{
 		if (!graph_.other.empty())
 			return change_style(frame, most_change_);
 		if (depth == 0)
 			return "class=\"cell\"";
-		std::array<double, analysis::kLayerKinds> widths{};
-		add_kinds(frame, widths);
-		return fmt::format("class=\"kind-{}\"", std::ranges::max_element(widths) - widths.begin());
+		return fmt::format("class=\"kind-{}\"", std::ranges::max_element(frame.kinds) - frame.kinds.begin());
 	}
 
-	void draw(const analysis::FlameFrame &frame, double x, const analysis::FlameFrame &cell)
+	void draw(const analysis::FlameFrame &frame, double x, const Sums &cell)
 	{
-		const double width = frame.width() * scale();
+		const Sums &sums = sums_of(frame);
+		const double width = sums.width * scale();
 		if (width < kNarrowestFrame)
 			return;
 		const size_t depth = above_.size();
@@ -152,18 +163,19 @@ private:
 		out_ +=
 			fmt::format("<g {}><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" "
 						"height=\"{:.0f}\"/>",
-						style(frame, depth), escaped(tooltip(frame, way_to(above_), cell)), x, y, width, kFrameRow - 1);
+						style(sums, depth), escaped(tooltip(sums, way_to(above_), cell)), x, y, width, kFrameRow - 1);
 		if (const std::string label = fitted(frame.name, width); !label.empty())
 			out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:.0f}\">{}</text>", x + 3, y + 14, escaped(label));
 		out_ += "</g>\n";
 		for (const analysis::FlameFrame &child : frame.children) {
 			draw(child, x, cell);
-			x += child.width() * scale();
+			x += sums_of(child).width * scale();
 		}
 		above_.pop_back();
 	}
 
 	const analysis::FlameGraph &graph_;
+	SumsOfFrames sums_;
 	double all_ns_ = 0, most_change_ = 0;
 	size_t depth_ = 1;
 	std::array<double, analysis::kLayerKinds> kinds_{};
