@@ -202,6 +202,7 @@ void add_explain(CLI::App &app, Commands &commands)
 			if (one != other)
 				one->excludes(other);
 	app.add_flag("--json", question.json, "as JSON")->excludes(modes)->excludes(stacks);
+	app.add_flag("-v,--verbose", question.verbose, "the tables of every cell, instead of a summary of all");
 }
 
 std::string kind_help()

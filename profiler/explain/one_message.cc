@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "profiler/explain/difference.h"
 #include "profiler/path/shares.h"
@@ -67,6 +68,19 @@ std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const a
 		if (mean != typical.end() && mean->second > 0)
 			step.of_typical = static_cast<double>(step.ns) / mean->second;
 	}
+	return steps;
+}
+
+std::vector<size_t> longest_of(const std::vector<uint64_t> &ns, size_t most)
+{
+	std::vector<size_t> steps(ns.size());
+	std::iota(steps.begin(), steps.end(), size_t{0});
+	if (steps.size() <= most)
+		return steps;
+	const auto shown_end = steps.begin() + static_cast<std::ptrdiff_t>(most);
+	std::ranges::nth_element(steps, shown_end, std::ranges::greater(), [&](size_t step) { return ns[step]; });
+	steps.resize(most);
+	std::ranges::sort(steps);
 	return steps;
 }
 

@@ -30,6 +30,10 @@ std::string name_of_thread(const analysis::WorstMessage &message, uint32_t tid);
 uint64_t bound_of(const path::Segment &segment);
 std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell);
 
+// Which of the steps to show where there are too many: the `most` that take longest, by their indices, in their order.
+// All if they are no more.
+std::vector<size_t> longest_of(const std::vector<uint64_t> &ns, size_t most);
+
 std::string name_of(const analysis::WorstMessage &message); // "27:490:back", as --message takes it
 
 // What most of its time is: "queue/preempted", "CPU 1 ran kworker/1:2 (4711)", 0.99.

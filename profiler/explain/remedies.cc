@@ -300,6 +300,14 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 	return remedies;
 }
 
+std::vector<std::string_view> remedy_ids()
+{
+	std::vector<std::string_view> ids;
+	for (const Row &row : kRemedies)
+		ids.emplace_back(row.cause);
+	return ids;
+}
+
 std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares)
 {
 	std::vector<Step> steps;
@@ -307,7 +315,8 @@ std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view
 		steps.push_back({fmt::format("{} of {}: {}",
 									 with_shares ? stats::percent(std::min(remedy.share, 1.0))
 												 : stats::microseconds(remedy.ns) + " µs",
-									 of, remedy.advice)});
+									 of, remedy.advice),
+						 "", remedy.cause});
 	return steps;
 }
 

@@ -21,7 +21,7 @@ struct Symptoms {
 };
 
 struct Remedy {
-	std::string_view cause; // a word for programs: "tick"
+	std::string_view cause; // its id, one of remedy_ids(): "tick"
 	double share = 0, ns = 0; // of the difference
 	std::string advice;
 };
@@ -30,9 +30,13 @@ struct Remedy {
 // zero. The greatest first. A remedy that the target or the machine can't have, as far as the run says, is left out.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
+// Of all remedies. Files have them: none is ever renamed.
+std::vector<std::string_view> remedy_ids();
+
 struct Step {
 	std::string text;
 	std::string command = {}; // that shows it; empty: none
+	std::string_view cause = {}; // of the remedy that it is; empty: of none
 };
 
 // A step for each remedy. `of`: what is to be shortened ("the growth"). `with_shares`: whether shares of it say

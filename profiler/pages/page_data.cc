@@ -116,10 +116,13 @@ std::vector<explain::MessageStep> longest_steps(std::vector<explain::MessageStep
 	constexpr size_t kMostSteps = 40;
 	if (steps.size() <= kMostSteps)
 		return steps;
-	std::ranges::nth_element(steps, steps.begin() + kMostSteps, std::ranges::greater(), &explain::MessageStep::ns);
-	steps.resize(kMostSteps);
-	std::ranges::sort(steps, {}, &explain::MessageStep::offset_ns);
-	return steps;
+	std::vector<uint64_t> times;
+	for (const explain::MessageStep &step : steps)
+		times.push_back(step.ns);
+	std::vector<explain::MessageStep> longest;
+	for (const size_t step : explain::longest_of(times, kMostSteps))
+		longest.push_back(std::move(steps[step]));
+	return longest;
 }
 
 // For the module of browser/timelines.js: `texts`, and for each cell its slowest messages.

@@ -23,6 +23,7 @@
 #include "profiler/text/message_lines.h"
 #include "profiler/text/mode_lines.h"
 #include "profiler/text/tail_lines.h"
+#include "profiler/text/tail_summary_lines.h"
 
 namespace icepath::report {
 namespace {
@@ -144,8 +145,11 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 	const bool refused = std::ranges::none_of(tails, &explain::TailExplanation::is_explained);
 	if (question.json)
 		return {exports::tails_json(result, cells, tails), refused};
-	for (size_t i = 0; i < cells.size(); ++i)
-		text::add_tail(page, result, cells[i], tails[i]);
+	if (cells.size() > 1 && question.cell.empty() && !question.verbose)
+		text::add_tail_summary(page, result, cells, tails);
+	else
+		for (size_t i = 0; i < cells.size(); ++i)
+			text::add_tail(page, result, cells[i], tails[i]);
 	return {page.take(), refused};
 }
 

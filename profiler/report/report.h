@@ -28,6 +28,7 @@ struct Question {
 	bool stacks = false; // in which functions each layer's time goes: function_lines.h
 	bool worst = false; // each cell's slowest message with a complete path: one_message.h
 	std::optional<analysis::MessageName> message = {}; // this one: likewise
+	bool verbose = false; // the tables of every cell, instead of a summary of all
 	bool json = false; // explain_json.h
 };
 

@@ -98,7 +98,6 @@ std::vector<std::string> merged(const std::vector<std::string> &all)
 
 std::vector<std::string> brief_notices(const RunResult &result)
 {
-	constexpr size_t kShown = 4;
 	std::vector<std::string> recorded;
 	std::vector<std::vector<Finding>> kinds; // that cells share
 	for (const Finding &finding : explain::notices(result)) {
@@ -116,10 +115,6 @@ std::vector<std::string> brief_notices(const RunResult &result)
 		list.push_back(of.size() == 1 ? sentence(result, of[0])
 									  : fmt::format("{} in {} cells: {}; and {} more", wording_of(of[0].id).kind,
 													of.size(), sentence(result, of[0]), of.size() - 1));
-	if (const size_t more = list.size() - std::min(list.size(), kShown); more > 0) {
-		list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(more));
-		list.push_back(fmt::format("and {} more: icepath report -v RUN", more));
-	}
 	return list;
 }
 

@@ -19,9 +19,8 @@ std::string words(const analysis::RunResult &result, const explain::Finding &fin
 std::string sentence(const analysis::RunResult &result, const explain::Finding &finding);
 std::vector<std::string> sentences(const analysis::RunResult &result, const std::vector<explain::Finding> &findings);
 
-// All notices of a run, and what a report on one screen says of them: the last that the run recorded, and what cells
-// have that neither the table shows nor trust sums up. A notice that many cells share is one sentence. The rest is only
-// counted.
+// All notices of a run, and what a report on one screen says of them: what the run recorded, and then what cells have
+// that neither the table shows nor trust sums up. A notice that many cells share is one sentence.
 std::vector<std::string> notice_sentences(const analysis::RunResult &result);
 std::vector<std::string> brief_notices(const analysis::RunResult &result);
 

@@ -62,25 +62,25 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 								model::payload_text(cell.payload_bytes), way, stats::count(worst.seq), worst.round,
 								stats::duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
-	const size_t left_out = segments.size() > kMostRows ? segments.size() - kMostRows : 0;
-	const size_t first_left_out = left_out > 0 ? kMostRows / 2 : segments.size();
-	uint64_t between_ns = 0, between_share = 0;
-	for (size_t i = 0; i < segments.size(); ++i) {
-		const std::string who = explain::blame(worst, segments[i]);
-		if (i >= first_left_out && i < first_left_out + left_out) {
-			between_ns += times[i];
-			between_share += shares[i];
-			if (i + 1 == first_left_out + left_out)
-				lines.push_back(row(" ", "…", "", stats::exact_microseconds(between_ns), tenths(between_share),
-									stats::count(left_out) + " pieces more"));
+	uint64_t others_ns = 0, others_share = 0;
+	const std::vector<size_t> shown = explain::longest_of(times, kMostRows);
+	for (size_t i = 0, next = 0; i < segments.size(); ++i) {
+		if (next == shown.size() || shown[next] != i) {
+			others_ns += times[i];
+			others_share += shares[i];
 			continue;
 		}
+		++next;
+		const std::string who = explain::blame(worst, segments[i]);
 		const analysis::LayerKind kind =
 			analysis::kind_of(segments[i].layer, segments[i].part, cell.kind == model::kAdapter);
 		lines.push_back(row(kind_symbol(kind, 1, look), explain::layer_text(segments[i].layer, segments[i].part),
 							explain::name_of_thread(worst, segments[i].thread), stats::exact_microseconds(times[i]),
 							tenths(shares[i]), certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));
 	}
+	if (shown.size() < segments.size())
+		lines.push_back(row(" ", "…", "", stats::exact_microseconds(others_ns), tenths(others_share),
+							fmt::format("{} shorter pieces between", stats::count(segments.size() - shown.size()))));
 	lines.push_back(row(" ", "sum", "", stats::exact_microseconds(worst.latency_ns()), tenths(1000), "= recv - send"));
 	if (const explain::MostOfMessage most = explain::most_of(worst); most.share > 0)
 		lines.push_back(fmt::format("  mostly {}: {} of it{}", most.layer, stats::percent(most.share),
@@ -152,13 +152,23 @@ void add_message(Page &page, const analysis::WorstMessage &message, const analys
 		for (size_t i = 0; i < widths.size(); ++i)
 			widths[i] = std::max(widths[i], columns(row[i]));
 	const bool of_library = cell.is_of_library();
-	for (size_t row = 0; row < texts.size(); ++row) {
+	std::vector<uint64_t> times;
+	for (const explain::MessageStep &step : steps)
+		times.push_back(step.ns);
+	const std::vector<size_t> shown = explain::longest_of(times, kMostSteps);
+	uint64_t shown_ns = 0;
+	for (const size_t step : shown)
+		shown_ns += times[step];
+	for (size_t row = 0, next = 0; row < texts.size(); ++row) {
 		const bool is_step = row > 0 && row <= steps.size();
-		if (steps.size() > kMostSteps && row > kMostSteps / 2 && row <= steps.size() - kMostSteps / 2) {
-			if (row == kMostSteps / 2 + 1)
-				page.line(page.spelled(fmt::format("  … {} steps more", stats::count(steps.size() - kMostSteps))));
-			continue;
-		}
+		if (is_step) {
+			if (next == shown.size() || shown[next] != row - 1)
+				continue;
+			++next;
+		} else if (row > 0 && shown.size() < steps.size())
+			page.line(page.spelled(fmt::format("  … {} shorter steps between, {} together",
+											   stats::count(steps.size() - shown.size()),
+											   stats::duration(static_cast<double>(message.latency_ns() - shown_ns)))));
 		const auto &[at, layer, thread, cpu, us, of_typical] = texts[row];
 		std::string line =
 			page.spelled(fmt::format("  {}  {}  {}  {}  {}  {}  ", pad_left(at, widths[0]), pad_right(layer, widths[1]),

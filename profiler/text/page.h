@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A text laid out for a terminal, line by line.
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ public:
 	std::string spelled(const std::string &text) const;
 
 	void line(const std::string &text = "") { text_ += text + "\n"; }
+	size_t lines() const { return static_cast<size_t>(std::ranges::count(text_, '\n')); }
+	void add(Page other) { text_ += other.take(); } // of the same look and width
 	void heading(const std::string &text);
 	// "label     words · words", in one line as far as facts fit, with a command at the page's right end.
 	void line_with_command(const std::string &label, const std::vector<std::string> &facts, const std::string &command);

@@ -157,7 +157,7 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 	std::vector<explain::Step> next = explain::steps_against_mode(result, index, tail);
 	std::vector<explain::Remedy> others = tail.remedies;
 	std::erase_if(others, [&](const explain::Remedy &remedy) {
-		return std::ranges::any_of(next, [&](const explain::Step &step) { return step.text.ends_with(remedy.advice); });
+		return std::ranges::any_of(next, [&](const explain::Step &step) { return step.cause == remedy.cause; });
 	});
 	std::ranges::move(explain::steps_of(others, "the growth", tail.growth.has_shares()), std::back_inserter(next));
 	add_next(page, next);

@@ -211,27 +211,55 @@ void add_culprits(Page &page, const std::vector<analysis::CellResult> &cells)
 	page.line();
 }
 
+// Lines of a report on one screen: below the table and its legend, of the whole where there are many cells, and those
+// that notices have in any case.
+constexpr size_t kBelowTheTable = 15, kScreen = 60, kLeastOfNotices = 3;
+
+// As many as fit into so many lines, the last ones: faults come after what the plan left out. The rest is counted.
+void add_brief_notices(Page &page, const analysis::RunResult &result, size_t lines)
+{
+	const std::vector<std::string> all = brief_notices(result);
+	if (all.empty())
+		return;
+	const auto laid_out = [&](size_t shown) {
+		std::vector<std::string> some(all.end() - static_cast<std::ptrdiff_t>(shown), all.end());
+		if (shown < all.size())
+			some.push_back(
+				fmt::format("{}{} more: icepath report -v RUN", shown > 0 ? "and " : "", all.size() - shown));
+		Page laid(page.look(), page.width());
+		add_paragraphs(laid, "notice", some);
+		laid.line();
+		return laid;
+	};
+	size_t shown = all.size();
+	while (shown > 0 && laid_out(shown).lines() > lines)
+		--shown;
+	page.add(laid_out(shown));
+}
+
 // On one screen.
 void add_brief_report(Page &page, const analysis::RunResult &result)
 {
 	add_brief_head(page, result);
 	add_verdict(page, result);
 	add_cell_table(page, result, false);
-	const std::vector<std::string> sentences = brief_notices(result);
-	add_paragraphs(page, "notice", sentences);
-	if (!sentences.empty())
-		page.line();
-	add_slowest(page, result);
-	add_taken_by(page, result);
-	add_trust(page, result);
-	add_fit_for(page, result, false);
+	Page last(page.look(), page.width());
+	add_slowest(last, result);
+	add_taken_by(last, result);
+	add_trust(last, result);
+	add_fit_for(last, result, false);
 	std::vector<std::string> more = {"icepath report -v RUN", "icepath explain RUN", "icepath flamegraph RUN"};
 	if (std::ranges::any_of(result.cells,
 							[](const analysis::CellResult &cell) { return cell.functions.samples() > 0; }))
 		more.insert(more.begin() + 1, "icepath explain --stacks RUN");
 	if (std::ranges::any_of(result.cells, [](const analysis::CellResult &cell) { return !cell.modes.empty(); }))
 		more.insert(more.begin() + 1, "icepath explain --modes RUN");
-	page.line_with_command(pad_right("more", 10), more, "");
+	last.line_with_command(pad_right("more", 10), more, "");
+	const auto left = [&](size_t of, size_t taken) { return of - std::min(of, taken); };
+	add_brief_notices(page, result,
+					  std::max(kLeastOfNotices, std::min(left(kBelowTheTable, last.lines()),
+														 left(kScreen, page.lines() + last.lines()))));
+	page.add(std::move(last));
 }
 
 void add_full_report(Page &page, const analysis::RunResult &result)

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "profiler/explain/notices.h"
+#include "profiler/explain/remedies.h"
 #include "profiler/explain/trust.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/small_run_json.h"
@@ -45,6 +46,9 @@ TEST(FindingsJson, HasTheIdsAndWordsOfItsSchema)
 	const json of_explain = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/explain-schema.json"));
 	EXPECT_EQ(texts_of(of_explain["$defs"]["refusal_id"]["enum"]), refusals);
 	EXPECT_EQ(texts_of(listed["$defs"]["finding_id"]["enum"]), ids);
+	const std::vector<std::string_view> remedies = explain::remedy_ids();
+	EXPECT_EQ(texts_of(of_explain["$defs"]["next"]["items"]["properties"]["cause"]["enum"]),
+			  std::set<std::string>(remedies.begin(), remedies.end()));
 	std::set<std::string> mends = texts_of(explain::kMendNames);
 	mends.erase("none"); // null
 	EXPECT_EQ(texts_of(listed["$defs"]["remedy"]["enum"]), mends);

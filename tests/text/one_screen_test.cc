@@ -45,6 +45,31 @@ TEST(OneScreen, HoldsThirtyFiveCells)
 		<< text;
 }
 
+// The last notices have room, since faults come after what the plan left out; the others are counted.
+TEST(OneScreen, HasFifteenLinesBelowTheTable)
+{
+	analysis::RunResult few = made_run({made_cell("a", {{model::Layer::SenderKernel, model::Part::None, 1000}}),
+										made_cell("b", {{model::Layer::SenderKernel, model::Part::None, 2000}})});
+	analysis::RunResult many = run_of_35_cells();
+	for (analysis::RunResult *result : {&few, &many}) {
+		result->tail.emplace();
+		for (int i = 0; i < 30; ++i)
+			result->tail->notices.push_back(fmt::format("fault {0} {0}: {1}", i, std::string(90, 'x')));
+		const std::string text = terminal_report(*result, {.unicode = true, .width = 100});
+		const size_t at = text.find("\nnotice ");
+		ASSERT_NE(at, std::string::npos) << text;
+		const std::string below = text.substr(at + 1);
+		EXPECT_LE(std::ranges::count(below, '\n'), 15) << below;
+		EXPECT_LE(std::ranges::count(text, '\n'), 60) << text;
+		EXPECT_NE(below.find("more: icepath report -v RUN"), std::string::npos) << below;
+	}
+	const std::string text = terminal_report(few, {.unicode = true, .width = 100});
+	EXPECT_NE(text.find("fault 29 29"), std::string::npos) << text;
+	few.tail->notices = {"the daemon died"};
+	EXPECT_NE(terminal_report(few, {.unicode = true, .width = 100}).find("notice    the daemon died\n"),
+			  std::string::npos);
+}
+
 // A thread of the target takes no time from its messages, whether they pass it or not.
 TEST(OneScreen, NamesNoThreadOfTheCellAmongThoseThatTookTime)
 {
