@@ -257,7 +257,13 @@ constexpr Row kRemedies[] = {
 		 return std::string("the receiver was busy with something else: less work per message") +
 				(symptoms.cell.rate_hz ? ", or a lower rate (--rate)" : "");
 	 }},
-	{"spurious_wakeup", ns_of_part<Part::Spurious>,
+	// Its wait for a CPU is that of whoever had the CPU.
+	{"spurious_wakeup",
+	 [](const Symptoms &symptoms) {
+		 return ns_of_rows(symptoms, [](const DifferenceRow &row) {
+			 return row.part == Part::Spurious && row.layer != Layer::Runqueue;
+		 });
+	 },
 	 [](const Symptoms &symptoms) -> std::string {
 		 const std::string epoll = symptoms.cell.wait != model::Wait::Epoll && offers(symptoms.cell, model::Wait::Epoll)
 									   ? "epoll avoids this: -w epoll, or compare uds-dgram"

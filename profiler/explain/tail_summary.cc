@@ -20,8 +20,8 @@ Parts parts_of(const TailExplanation &tail)
 	Parts parts;
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
 	for (const Cause &cause : tail.causes)
-		if (cause.is_told())
-			parts[{false, cause.origin, cause.name}] += cause.growth_ns / whole_ns;
+		if (cause.counts())
+			parts[{false, cause.origin, cause.is_told() ? cause.name : ""}] += cause.growth_ns / whole_ns;
 	if (tail.own_code > 0)
 		parts[{true, std::nullopt, ""}] = tail.own_code;
 	if (tail.named < 1)

@@ -14,7 +14,9 @@ namespace icepath::explain {
 
 // What takes time from tails.
 struct CauseOfTails {
-	std::string name; // of the task, interrupt or timer; empty: code of the message itself, or no named cause
+	// Of the task, interrupt or timer. Empty: several of the origin, and not told which; code of the message itself; or
+	// no named cause.
+	std::string name;
 	std::optional<analysis::Origin> origin; // nothing: code of the message itself, or no named cause
 	bool is_own_code = false;
 	std::vector<size_t> cells; // in whose tails it takes a tenth of the growth or more, most of it first

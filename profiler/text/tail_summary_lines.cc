@@ -33,6 +33,8 @@ std::string name_of(const explain::CauseOfTails &cause)
 		return "code of the cells themselves, in user mode";
 	if (!cause.origin)
 		return "without a named cause";
+	if (cause.name.empty())
+		return fmt::format("{}, not told which", analysis::words_of_many(*cause.origin));
 	const std::string words(analysis::word(*cause.origin));
 	return cause.name == words ? words : fmt::format("{} ({})", cause.name, words);
 }

@@ -148,6 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
 		RemedyCase{"busy_receiver", Layer::Queue, Part::Busy},
 		RemedyCase{"spurious_wakeup", Layer::Wakeup, Part::Spurious},
 		RemedyCase{"spurious_wakeup", Layer::ReceiverKernel, Part::Spurious},
+		RemedyCase{"", Layer::Runqueue, Part::Spurious}, // whoever had the CPU
 		RemedyCase{"page_fault", Layer::Blocked, Part::Fault}, RemedyCase{"lock", Layer::Blocked, Part::Lock},
 		RemedyCase{"waking", Layer::Wakeup, Part::None}, RemedyCase{"waking", Layer::Wakeup, Part::Ipi}),
 	[](const auto &each) { return std::to_string(each.index); });
