@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,6 +76,14 @@ TEST_F(MembersClaims, CpusOfRootsRunAreRefused)
 	EXPECT_TRUE(why_not_claimed(member).starts_with(is_measuring(getpid())));
 }
 
+// Debian's kernels leave the timers of samples to root where kernel.perf_event_paranoid is above 2.
+bool members_may_sample()
+{
+	int level = 0;
+	std::ifstream("/proc/sys/kernel/perf_event_paranoid") >> level;
+	return level <= 2;
+}
+
 // Each CPU has memory of the kernel's, and each helper's probes slow the whole machine.
 TEST_F(MembersClaims, AMemberLoadsOnlyForCpusThatItHolds)
 {
@@ -85,7 +94,7 @@ TEST_F(MembersClaims, AMemberLoadsOnlyForCpusThatItHolds)
 		return !reply ? "the helper is gone" : reply->exit_code == 0 ? "done" : sentence(*reply);
 	};
 	EXPECT_NE(refusal(load_of(0)).find("hasn't claimed"), std::string::npos);
-	HelperRequest claim = claim_of(0), load = load_with_samples(0);
+	HelperRequest claim = claim_of(0), load = members_may_sample() ? load_with_samples(0) : load_of(0);
 	claim.cpu_count = 2;
 	claim.cpus[1] = unused_cpu();
 	ASSERT_EQ(refusal(claim), "done");
@@ -103,7 +112,7 @@ TEST_F(MembersClaims, AMemberLoadsOnlyForCpusThatItHolds)
 	HelperRequest block = request_of(HelperRequestKind::BeginBlock);
 	block.sample_period_ns = 99'999;
 	EXPECT_NE(refusal(block).find("out of range"), std::string::npos);
-	block.sample_period_ns = 100'000;
+	block.sample_period_ns = members_may_sample() ? 100'000 : 0;
 	EXPECT_EQ(refusal(block), "done");
 	EXPECT_EQ(refusal(request_of(HelperRequestKind::EndBlock)), "done");
 }
