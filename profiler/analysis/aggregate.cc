@@ -128,6 +128,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 
 	BlockMessages seen = look_at_messages(block, cell.cell);
 	cell.messages.add(seen.counts);
+	cell.sockets.add(block, cell.cell, seen);
 	if (!block.window->probed && block.end != model::BlockEnd::Failed)
 		cell.counters.add(block, cell.cell.graph, messages_sent(block));
 	if (!block.window->probed && is_counted(block))

@@ -16,6 +16,7 @@
 #include "profiler/analysis/latency_over_time.h"
 #include "profiler/analysis/messages.h"
 #include "profiler/analysis/ranking.h"
+#include "profiler/analysis/socket_use.h"
 #include "profiler/analysis/system_calls.h"
 #include "profiler/analysis/thread_stacks.h"
 #include "profiler/model/block.h"
@@ -140,6 +141,7 @@ struct CellResult {
 
 	SystemCalls system_calls; // of a library's cell; probed blocks
 
+	SocketUse sockets; // every block whose messages are counted
 	CounterTotals counters; // unprobed blocks that didn't fail; hardware counters from counted blocks
 
 	static constexpr size_t kSlowest = 5;

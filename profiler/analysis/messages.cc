@@ -28,7 +28,9 @@ std::vector<const SendStamp *> sorted_by_seq(const std::vector<SendStamp> &sends
 
 class FlowCount {
 public:
-	explicit FlowCount(const std::vector<SendStamp> &sends) : sends_(sorted_by_seq(sends)), received_(sends_.size()) {}
+	explicit FlowCount(const std::vector<SendStamp> &sends)
+		: sends_(sorted_by_seq(sends)), received_(sends_.size()), recv_ns_(sends_.size())
+	{}
 
 	// The reception's send, if the message has a latency: recv.recv_ns - send_ns.
 	const SendStamp *receive(const RecvStamp &recv, MessageCounts &counts)
@@ -46,6 +48,7 @@ public:
 			return nullptr;
 		}
 		received_[index] = true;
+		recv_ns_[index] = recv.recv_ns;
 		++counts.received;
 		if (index < furthest_)
 			++counts.reordered;
@@ -55,6 +58,21 @@ public:
 			return nullptr;
 		}
 		return sends_[index];
+	}
+
+	// `typical_ns`: the block's median latency.
+	void look_at_next(uint64_t typical_ns, MessageCounts &counts) const
+	{
+		for (size_t i = 0; i + 1 < sends_.size(); ++i) {
+			const uint64_t sent_ns = sends_[i]->send_ns, next_ns = sends_[i + 1]->send_ns;
+			if (!received_[i] || next_ns <= sent_ns || recv_ns_[i] < next_ns)
+				continue;
+			const uint64_t soon_ns = (next_ns - sent_ns) / ComesWithNext::kTimesFaster;
+			if (typical_ns > soon_ns)
+				continue;
+			++counts.after_next;
+			counts.with_next += recv_ns_[i] - next_ns <= soon_ns;
+		}
 	}
 
 	void look_at_sends(BlockMessages &into) const
@@ -85,7 +103,8 @@ private:
 	}
 
 	std::vector<const SendStamp *> sends_;
-	std::vector<bool> received_;
+	std::vector<bool> received_; // counted ones
+	std::vector<uint64_t> recv_ns_; // of those
 	size_t furthest_ = 0, next_ = 0;
 };
 
@@ -143,6 +162,8 @@ void MessageCounts::add(const MessageCounts &more)
 	inverted += more.inverted;
 	late += more.late;
 	too_late += more.too_late;
+	after_next += more.after_next;
+	with_next += more.with_next;
 	copied_after_all += more.copied_after_all;
 }
 
@@ -184,6 +205,17 @@ void Jitter::add(const std::vector<uint64_t> &latencies)
 	}
 }
 
+namespace {
+
+uint64_t median_latency(std::vector<uint64_t> values)
+{
+	const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+	std::ranges::nth_element(values, middle);
+	return *middle;
+}
+
+} // namespace
+
 BlockMessages look_at_messages(const model::Block &block, const model::Cell &cell)
 {
 	BlockMessages result;
@@ -203,6 +235,8 @@ BlockMessages look_at_messages(const model::Block &block, const model::Cell &cel
 					result.latencies.from_due.push_back(recv.recv_ns - send->intended_ns);
 			}
 		direction.look_at_sends(result);
+		if (model::is_paced(cell) && !latencies.empty())
+			direction.look_at_next(median_latency(latencies), result.counts);
 	}
 	if (model::is_answered(cell.pattern)) {
 		result.latencies.round_trip = times_to_response(block, cell, cell.levels.responses - 1);

@@ -20,6 +20,7 @@ struct MessageCounts {
 	uint64_t bad_payload = 0; // bytes differ from those sent, or no sent message has the number
 	uint64_t inverted = 0; // received before sent, by its stamps: such a message has no latency
 	uint64_t late = 0, too_late = 0; // see Lateness; a message counts in at most one
+	uint64_t after_next = 0, with_next = 0; // see ComesWithNext; the first has the second
 	uint64_t copied_after_all = 0; // zero-copy was asked for, and the kernel reported a copy
 
 	void add(const MessageCounts &more);
@@ -68,6 +69,14 @@ struct Jitter {
 	uint64_t count = 0;
 
 	void add(const std::vector<uint64_t> &latencies); // of consecutive messages
+};
+
+// Of messages at set times: those that were received only after the next one was sent, although messages of the block
+// mostly take a tenth of the time to the next one or less; and those of these that came within that tenth. A receiver
+// that stands still for a while takes what has queued up at any time, so that a tenth of them is chance. If most of
+// them come with the next message, that one brings them: they were held until then, or their announcement was lost.
+struct ComesWithNext {
+	static constexpr uint64_t kTimesFaster = 10;
 };
 
 struct BlockMessages {

@@ -41,6 +41,9 @@ enum class FindingId : uint8_t {
 	NoBreakdown,
 	QosNotGranted,
 	QosUnknown,
+	SlowBesideDrops,
+	SlowBesideResends,
+	CameWithNext,
 	HeldByTcp,
 	FifoSpinners,
 	BlocksOfFewMessages,
@@ -163,6 +166,11 @@ enum class Fact : uint8_t {
 	Rounds,
 	Sentence, // as the run recorded it
 	Stolen, // share that a hypervisor took
+	AtFullBuffers, // datagrams that the kernel dropped at full receive buffers of the cells' own sockets
+	OtherBlocks, // those without what the value counts
+	OtherBlocksToo, // and of these, those that have what it goes with
+	Packets,
+	AfterNext, // messages that came after the next one was sent
 	Count
 };
 struct FactRow {
@@ -202,7 +210,12 @@ inline constexpr std::array<FactRow, static_cast<size_t>(Fact::Count)> kFacts = 
 	 {Fact::Reason, "reason"},
 	 {Fact::Rounds, "rounds"},
 	 {Fact::Sentence, "sentence"},
-	 {Fact::Stolen, "stolen"}}};
+	 {Fact::Stolen, "stolen"},
+	 {Fact::AtFullBuffers, "at_full_buffers"},
+	 {Fact::OtherBlocks, "other_blocks"},
+	 {Fact::OtherBlocksToo, "other_blocks_too"},
+	 {Fact::Packets, "packets"},
+	 {Fact::AfterNext, "after_next"}}};
 constexpr std::string_view name_of(Fact fact) { return kFacts.at(static_cast<size_t>(fact)).name; }
 
 struct Evidence {

@@ -2,10 +2,12 @@
 #include "profiler/explain/notices.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "icepath/plugin.h"
 #include "profiler/analysis/line_levels.h"
+#include "profiler/explain/kernel_losses.h"
 #include "profiler/explain/leading_figure.h"
 #include "profiler/model/fitness.h"
 #include "profiler/model/qos.h"
@@ -255,6 +257,10 @@ void add_cell_notices(const analysis::CellResult &cell, size_t index, const anal
 	add_message_notices(cell, index, list);
 	add_capture_notices(cell, index, list);
 	add_qos_notice(cell, index, list);
+	for (std::optional<Finding> &told :
+		 std::array{stalls_with_drops(cell, index), stalls_with_resends(cell, index), brought_by_next(cell, index)})
+		if (told)
+			list.push_back(std::move(*told));
 	add_layer_notices(cell, index, list);
 	add_fifo_notice(cell, index, list);
 	add_weight_notice(cell, index, list);

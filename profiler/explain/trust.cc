@@ -6,6 +6,7 @@
 
 #include "profiler/analysis/cell_modes.h"
 #include "profiler/analysis/line_levels.h"
+#include "profiler/explain/kernel_losses.h"
 #include "profiler/explain/notices.h"
 #include "profiler/stats/quantity.h"
 
@@ -235,16 +236,19 @@ Trust knowledge(const analysis::RunResult &result)
 // What was lost or went wrong.
 Trust completeness(const analysis::RunResult &result)
 {
-	uint64_t lost = 0, sent = 0;
+	uint64_t lost = 0, sent = 0, at_full_buffers = 0;
 	for (const analysis::CellResult &cell : result.cells) {
 		lost += cell.messages.lost;
 		sent += cell.messages.sent;
+		at_full_buffers += cell.messages.lost > 0 ? dropped_at_full_buffers(cell) : 0;
 	}
 	Trust trust{.topic = Topic::Completeness, .findings = flaws(result)};
 	const bool flawed = !trust.findings.empty();
 	if (lost > 0)
 		trust.findings.push_back(
-			{.id = FindingId::MessagesLost, .value = number(lost), .evidence = {{Fact::Of, number(sent)}}});
+			{.id = FindingId::MessagesLost,
+			 .value = number(lost),
+			 .evidence = {{Fact::Of, number(sent)}, {Fact::AtFullBuffers, number(at_full_buffers)}}});
 	if (trust.findings.empty()) {
 		trust.findings.push_back({.id = FindingId::NothingLost});
 		return trust;

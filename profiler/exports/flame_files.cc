@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Calls take(names, frame) for each stack of `frame`; `names` are those above its children, and are so again afterwards.
+// Calls take(names, frame) for each stack of `frame`; `names` are those above its children, then and afterwards.
 template <typename Take>
 void each_stack(const analysis::FlameFrame &frame, std::vector<std::string> &names, const Take &take)
 {

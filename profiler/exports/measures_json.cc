@@ -118,7 +118,8 @@ Json messages_json(const analysis::CellResult &cell)
 			{"lost", m.lost},           {"duplicate", m.duplicate},
 			{"reordered", m.reordered}, {"bad_payload", m.bad_payload},
 			{"inverted", m.inverted},   {"late", m.late},
-			{"too_late", m.too_late},   {"copied_after_all", m.copied_after_all},
+			{"too_late", m.too_late},   {"after_next", m.after_next},
+			{"with_next", m.with_next}, {"copied_after_all", m.copied_after_all},
 			{"probed", cell.probed},    {"complete", cell.complete()},
 			{"incomplete", incomplete}};
 }

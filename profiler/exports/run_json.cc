@@ -11,6 +11,7 @@
 #include "profiler/exports/measures_json.h"
 #include "profiler/exports/paths_json.h"
 #include "profiler/exports/ranking_json.h"
+#include "profiler/exports/socket_use_json.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
 #include "profiler/rundir/conditions_json.h"
@@ -194,6 +195,7 @@ Json cell_json(const analysis::CellResult &cell, const std::string &key, bool ex
 	json["rusage"] = usage_json(cell);
 	json["system_calls"] = system_calls_json(cell);
 	json["counters"] = counters_json(cell);
+	json["sockets"] = socket_use_json(cell.sockets);
 	json["functions"] = functions_json(cell);
 	json["worst"] = worst_json(cell.worst());
 	return json;

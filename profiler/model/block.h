@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/model/counters.h"
+#include "profiler/model/sockets.h"
 #include "profiler/model/stamps.h"
 #include "profiler/model/window.h"
 
@@ -82,6 +83,8 @@ struct Block {
 	std::vector<BlockSide> sides; // in the order of Graph::sides
 	std::vector<BlockFlow> flows; // in the order of Graph::flows
 	std::optional<uint64_t> daemon_cpu_ns; // used by the middleware's daemon during the block; nothing without a daemon
+	// Nothing: the cell's processes weren't asked, as those of a target without sockets.
+	std::optional<BlockSockets> sockets;
 	// Shared by the blocks that were measured in the same window. Never null.
 	std::shared_ptr<const Window> window = std::make_shared<Window>();
 };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "cpuset/affinity.h"
 #include "profiler/capture/thread_pidfd.h"
@@ -192,12 +193,88 @@ void LiveCell::mark_sockets(const Endpoints &endpoints, privilege::Helper &helpe
 		}
 }
 
+namespace {
+
+bool may_have_sockets(const model::Cell &cell)
+{
+	return cell.mechanisms.has(model::Mechanism::Socket) || cell.kind == model::kAdapter;
+}
+
+void add_groups(const worker::SocketsReply &told, uint32_t side, std::vector<model::SocketGroup> &groups)
+{
+	for (size_t i = 0; i < std::min<size_t>(told.groups_used, told.groups.size()); i++)
+		if (model::can_be_true(told.groups[i]))
+			groups.emplace_back(told.groups[i]).side = side;
+}
+
+} // namespace
+
+// All processes at once. Those of one cell are in one network namespace, so the first one's counts are those of all.
+LiveCell::SeenSockets LiveCell::ask_for_sockets() const
+{
+	constexpr int kPatienceMs = 2000;
+	worker::Request request{};
+	request.kind = worker::RequestKind::LookAtSockets;
+	std::vector<uint32_t> asked;
+	std::set<pid_t> processes; // sides may share one
+	for (uint32_t side = 0; side < workers_.size(); side++)
+		if (processes.insert(workers_[side]->process().pid()).second) {
+			workers_[side]->send(request, {});
+			asked.push_back(side);
+		}
+	SeenSockets seen;
+	for (const uint32_t side : asked) {
+		std::vector<Fd> none;
+		const worker::SocketsReply told = workers_[side]->receive(none, kPatienceMs).looked;
+		add_groups(told, side, seen.sockets.groups);
+		if (told.has_counts == 0 || seen.sockets.counts)
+			continue;
+		seen.sockets.counts.emplace();
+		seen.sockets.loopback_mtu = told.loopback_mtu <= model::kMostMtu ? told.loopback_mtu : 0;
+		seen.counts = told.counts;
+	}
+	return seen;
+}
+
+void LiveCell::look_at_sockets()
+{
+	seen_sockets_.reset();
+	look_failed_.clear();
+	if (!may_have_sockets(cell_))
+		return;
+	try {
+		seen_sockets_ = ask_for_sockets();
+	} catch (const WorkerFailed &failed) {
+		look_failed_ = failed.what();
+	}
+}
+
+void LiveCell::add_sockets(model::Block &block) const
+{
+	if (!block_.sockets || !block.failure.empty())
+		return;
+	try {
+		SeenSockets now = ask_for_sockets();
+		if (now.sockets.counts && block_.sockets->sockets.counts)
+			now.sockets.counts = model::believable(model::counts_between(block_.sockets->counts, now.counts));
+		else
+			now.sockets.counts.reset();
+		block.sockets = std::move(now.sockets);
+	} catch (const WorkerFailed &failed) {
+		block.failure = failed.what();
+	}
+}
+
 void LiveCell::begin(const BlockWish &wish, const privilege::SlotsView &slots, uint64_t now_ns)
 {
 	block_ = {};
 	block_.wish = wish;
 	block_.replies.resize(workers_.size());
-	block_.over = false;
+	block_.sockets = std::exchange(seen_sockets_, std::nullopt);
+	block_.failure = std::exchange(look_failed_, "");
+	block_.over = !block_.failure.empty();
+	if (block_.over)
+		return;
 	for (worker::SenderState &sender : memory_->control().senders)
 		sender.last_seq = UINT64_MAX;
 	worker::Request request{};
@@ -311,6 +388,7 @@ model::Block LiveCell::end()
 				fmt::format("the {} counts {} messages sent and {} received in a block of {}, which is impossible",
 							workers_[side]->what(), reply.sends, reply.recvs, messages);
 	}
+	add_sockets(block);
 	// One side's stamps without the other's would count every message as lost.
 	if (!block.failure.empty())
 		block_.replies.assign(workers_.size(), std::nullopt);

@@ -50,6 +50,10 @@ public:
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
 
+	// For blocks that tell of sockets: to be called before begin(), with nothing of the cell running. end() looks
+	// again. Both are outside of the capture and of what is measured.
+	void look_at_sockets();
+
 	// The steps of a block, for run_together(): begin(); look() until is_over(); end(). Several cells may run blocks at
 	// once. If a worker failed, `end` is Failed, `failure` says why, and there are no stamps. The caller sets the
 	// window.
@@ -83,6 +87,12 @@ public:
 private:
 	using Replies = std::vector<std::optional<worker::Reply>>; // by side
 
+	// Of all processes.
+	struct SeenSockets {
+		model::BlockSockets sockets;
+		model::KernelCounts counts; // since the namespace began
+	};
+
 	// The block that runs, or the last one.
 	struct Running {
 		BlockWish wish;
@@ -92,6 +102,7 @@ private:
 		bool knows_why = false, may_pass = false;
 		uint64_t give_up_ns = 0;
 		std::optional<uint64_t> daemon_cpu_ns; // at the block's begin
+		std::optional<SeenSockets> sockets; // before it
 		bool over = true;
 	};
 
@@ -105,6 +116,8 @@ private:
 	void pin(size_t side, const Fd &task) const;
 	void mark_sockets(const Endpoints &endpoints, privilege::Helper &helper);
 	std::optional<uint64_t> daemon_cpu_ns() const;
+	SeenSockets ask_for_sockets() const; // throws WorkerFailed
+	void add_sockets(model::Block &block) const;
 	void collect(model::Block &block, const Replies &replies) const;
 	size_t last_awaited() const; // the last side that hasn't replied; sides.size() if all replied
 
@@ -122,6 +135,8 @@ private:
 	std::string not_locked_;
 	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and end
 	Running block_;
+	std::optional<SeenSockets> seen_sockets_; // by look_at_sockets(), until begin()
+	std::string look_failed_; // likewise; empty: it didn't
 };
 
 } // namespace icepath::run

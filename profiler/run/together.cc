@@ -98,6 +98,8 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 		tids.insert(tids.end(), cell->tids().begin(), cell->tids().end());
 		add_threads(*cell, window);
 	}
+	for (LiveCell *cell : cells)
+		cell->look_at_sockets();
 	const std::vector<std::filesystem::path> throttling = machine::throttling_files(tids);
 	const std::optional<uint64_t> throttled_before = machine::times_throttled(throttling);
 	window.begin = read_clocks();
@@ -126,8 +128,11 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 		window.times_throttled = *throttled_after - std::min(*throttled_before, *throttled_after);
 	for (LiveCell *cell : cells) {
 		model::Block &block = measured.blocks.emplace_back(cell->end());
-		if (cells.size() > 1)
-			block.daemon_cpu_ns.reset(); // other cells' messages may have used it
+		if (cells.size() == 1)
+			continue;
+		block.daemon_cpu_ns.reset(); // other cells' messages may have used it
+		if (block.sockets)
+			block.sockets->counts.reset(); // or be in these
 	}
 	return measured;
 }

@@ -6,6 +6,7 @@
 
 #include "profiler/rundir/json_field.h"
 #include "profiler/rundir/limits.h"
+#include "profiler/rundir/sockets_json.h"
 
 namespace icepath::rundir {
 namespace {
@@ -246,15 +247,18 @@ Json to_json(const model::Block &block)
 		sides.push_back(to_json(side));
 	for (const model::BlockFlow &flow : block.flows)
 		flows.push_back(to_json(flow));
-	return {{"cell", block.cell},
-			{"opening", block.opening},
-			{"confirms", block.confirms},
-			{"rate_hz", block.rate_hz ? Json(*block.rate_hz) : Json(nullptr)},
-			{"end", kEnds[static_cast<size_t>(block.end)]},
-			{"failure", block.failure},
-			{"sides", sides},
-			{"flows", flows},
-			{"daemon_cpu_ns", block.daemon_cpu_ns ? Json(*block.daemon_cpu_ns) : Json(nullptr)}};
+	Json json = {{"cell", block.cell},
+				 {"opening", block.opening},
+				 {"confirms", block.confirms},
+				 {"rate_hz", block.rate_hz ? Json(*block.rate_hz) : Json(nullptr)},
+				 {"end", kEnds[static_cast<size_t>(block.end)]},
+				 {"failure", block.failure},
+				 {"sides", sides},
+				 {"flows", flows},
+				 {"daemon_cpu_ns", block.daemon_cpu_ns ? Json(*block.daemon_cpu_ns) : Json(nullptr)}};
+	if (block.sockets)
+		json["sockets"] = to_json(*block.sockets);
+	return json;
 }
 
 BlockShape block_from_json(const Json &json, const std::vector<model::Cell> &cells)
@@ -287,6 +291,8 @@ BlockShape block_from_json(const Json &json, const std::vector<model::Cell> &cel
 	if (block.flows.size() != graph.flows.size())
 		wrong("flows", "has another number of items than its cell has flows");
 	block.daemon_cpu_ns = unsigned_or_null(json, "daemon_cpu_ns");
+	if (json.contains("sockets")) // absent without sockets, and in runs from before they were looked at
+		block.sockets = sockets_from_json(object_field(json, "sockets"), graph.sides.size());
 	return shape;
 }
 

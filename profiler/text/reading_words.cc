@@ -6,6 +6,7 @@
 
 #include "profiler/analysis/line_levels.h"
 #include "profiler/explain/mode_words.h"
+#include "profiler/text/kernel_loss_words.h"
 #include "profiler/text/wording.h"
 
 namespace icepath::text {
@@ -113,9 +114,10 @@ const Wording kToRead[] = {
 							finding.text(Fact::Reason));
 	 }},
 	{Id::LostMessages, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 return fmt::format("{} of {} messages lost{}", count_in(finding), count_in(finding, Fact::Of),
-							finding.number(Fact::MayLose) > 0 ? " (it may lose messages)" : "");
+							finding.number(Fact::MayLose) > 0 ? " (it may lose messages)" : "") +
+				where_lost(cell_of(result, finding));
 	 }},
 	{.id = Id::ChangedBytes,
 	 .pattern = "{0} messages arrived with changed bytes",
@@ -158,6 +160,9 @@ const Wording kToRead[] = {
 		 },
 	 .kind = "quality of service that isn't known",
 	 .is_brief = true},
+	{.id = Id::SlowBesideDrops, .words = slow_beside_text, .kind = "slow messages beside drops", .is_brief = true},
+	{.id = Id::SlowBesideResends, .words = slow_beside_text, .kind = "slow messages beside resends", .is_brief = true},
+	{.id = Id::CameWithNext, .words = with_next_text, .kind = "messages that came with the next", .is_brief = true},
 	{.id = Id::HeldByTcp,
 	 .words =
 		 [](const RunResult &, const Finding &finding) {

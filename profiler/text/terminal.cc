@@ -23,6 +23,7 @@
 #include "profiler/text/mode_lines.h"
 #include "profiler/text/noise_lines.h"
 #include "profiler/text/page.h"
+#include "profiler/text/socket_lines.h"
 #include "profiler/text/trust_lines.h"
 
 namespace icepath::text {
@@ -246,6 +247,7 @@ void add_brief_report(Page &page, const analysis::RunResult &result)
 	Page last(page.look(), page.width());
 	add_slowest(last, result);
 	add_taken_by(last, result);
+	add_socket_line(last, result);
 	add_trust(last, result);
 	add_fit_for(last, result, false);
 	std::vector<std::string> more = {"icepath report -v RUN", "icepath explain RUN", "icepath flamegraph RUN"};
@@ -275,6 +277,7 @@ void add_full_report(Page &page, const analysis::RunResult &result)
 	add_mode_lines(page, result.cells);
 	add_system_calls(page, result);
 	add_granted(page, result.cells);
+	add_sockets(page, result);
 	add_notices(page, result);
 	add_counter_table(page, result.cells);
 	add_worst(page, result);

@@ -84,6 +84,16 @@ template <model::Purpose kPurpose> std::string fitness_text(const RunResult &res
 	return found_text(explain::fitness_of(result).at(static_cast<size_t>(kPurpose)));
 }
 
+// Beside the messages lost: warm-up and several datagrams a message make the datagrams more.
+std::string lost_text(const RunResult &, const Finding &finding)
+{
+	const double full = finding.number(Fact::AtFullBuffers);
+	return fmt::format("{} of {} messages lost{}", count_in(finding), count_in(finding, Fact::Of),
+					   full >= finding.value.value() ? ": receive buffers full"
+					   : full > 0                    ? fmt::format(", {} at full receive buffers", count_of(full))
+													 : "");
+}
+
 const Wording kOfTrust[] = {
 	{Id::P50Widths, "", p50s_text},
 	{Id::P99Widths, "", p99s_text},
@@ -130,7 +140,7 @@ const Wording kOfTrust[] = {
 	{Id::LostRecords, "capture records lost, because a CPU's log was full: {0}"},
 	{Id::SkippedProbes, "recursion misses: {0}"},
 	{Id::CellsThatMissLatency, "cells whose layers miss the latency: {0}"},
-	{Id::MessagesLost, "{0} of {1} messages lost"},
+	{Id::MessagesLost, "", lost_text},
 	{Id::NothingLost, "no message, block or record lost"},
 
 	{Id::FitForMedians, "", fitness_text<model::Purpose::Medians>},

@@ -87,14 +87,14 @@ void serve(const Arguments &given)
 	if (given.controls.size() > 1)
 		allow_descriptors(given.controls.size());
 	if (given.one_thread) {
-		Service near(given.controls[0]), far(given.controls[1]);
+		Service near(given.controls[0], given.controls), far(given.controls[1], given.controls);
 		return Service::run_in_one_thread(near, far);
 	}
 	await_request(given.controls);
 	std::vector<std::thread> others;
 	for (size_t side = 1; side < given.controls.size(); side++)
-		others.emplace_back([control = given.controls[side]]() noexcept { Service(control).run(); });
-	Service(given.controls[0]).run();
+		others.emplace_back([&given, side]() noexcept { Service(given.controls[side], given.controls).run(); });
+	Service(given.controls[0], given.controls).run();
 	for (std::thread &other : others)
 		other.join();
 }

@@ -18,6 +18,7 @@
 #include "icepath/plugin.h"
 #include "profiler/model/block.h"
 #include "profiler/model/factors.h"
+#include "profiler/model/sockets.h"
 #include "profiler/model/stamps.h"
 #include "profiler/rundir/limits.h"
 
@@ -38,6 +39,8 @@ enum class RequestKind : uint32_t {
 	DescribeDaemon, // load `plugin`, reply with its daemon's identity_of(); empty: it has none
 	// Reply with the text that the daemon prints once it is ready, and become the daemon; fds: its stdout and stderr.
 	BecomeDaemon,
+	// Reply with the sockets of the worker's process, and what the kernel counted of them since the look before.
+	LookAtSockets,
 };
 
 struct OpenRequest {
@@ -113,6 +116,14 @@ struct BlockReply {
 	uint64_t marker_begin_ns, marker_end_ns;
 };
 
+struct SocketsReply {
+	uint32_t groups_used;
+	uint32_t has_counts; // 1: some of them are of the Internet's protocols
+	uint64_t loopback_mtu; // as model::BlockSockets
+	std::array<model::SocketGroup, model::kMostSocketGroups> groups; // `side` isn't set
+	model::KernelCounts counts; // since the namespace began
+};
+
 struct Reply {
 	ReplyStatus status;
 	char message[384]; // if status isn't Done; DescribeDaemon, BecomeDaemon, LockMemory
@@ -122,6 +133,7 @@ struct Reply {
 	uint32_t sockets; // Open, Connect: newly made ones
 	icepath_qos granted; // Connect
 	BlockReply block;
+	SocketsReply looked; // LookAtSockets
 };
 
 // Written by a channel's receiver, read by its sender, and by icepath after a fan-in's block.

@@ -161,6 +161,9 @@ bool Service::answer(const Request &request, std::vector<Fd> &received)
 		case RequestKind::RunBlock:
 			run_block(request.block, answer);
 			break;
+		case RequestKind::LookAtSockets:
+			answer.looked = sockets_.look();
+			break;
 		case RequestKind::DescribeDaemon:
 			describe_daemon(request, answer);
 			break;

@@ -11,6 +11,7 @@
 #include "profiler/worker/callback.h"
 #include "profiler/worker/cell_memory.h"
 #include "profiler/worker/protocol.h"
+#include "profiler/worker/sockets_watch.h"
 #include "profiler/worker/usage.h"
 #include "profiler/worker/watchdog.h"
 
@@ -19,8 +20,8 @@ namespace icepath::worker {
 // One side of a cell. All of it belongs to the measuring thread.
 class Service {
 public:
-	// The caller keeps ownership of the control socket.
-	explicit Service(int control) : control_(control) {}
+	// The caller keeps ownership of the control socket. `controls`: those of all sides of the process.
+	explicit Service(int control, const std::vector<int> &controls = {}) : control_(control), sockets_(controls) {}
 
 	// Returns when the socket closes or Close is requested. The calling thread is the measuring thread.
 	void run();
@@ -69,6 +70,7 @@ private:
 	std::unique_ptr<Watchdog> watchdog_;
 	std::unique_ptr<BlockCounters> counters_;
 	std::vector<int> sockets_told_;
+	SocketsWatch sockets_;
 	OpenRequest opened_{}; // the last request that opened a channel with messages
 	uint32_t connected_ = 0; // number of connected endpoints, in the order of opening
 	uint32_t peers_met_ = 0; // peers that the next endpoint has connected to

@@ -105,6 +105,28 @@ TEST_F(OneWay, SpansGoFromTheFirstCountedMessageToTheLast)
 	EXPECT_DOUBLE_EQ(seen.received.per_s().value(), 1 / 4e-6);
 }
 
+TEST_F(OneWay, CountsMessagesThatComeWithTheNextOne)
+{
+	for (uint64_t seq = 0; seq < 10; ++seq)
+		send(seq, 1000 * (seq + 1));
+	for (uint64_t seq = 0; seq < 10; ++seq)
+		recv(seq, seq == 3   ? 5010 // number 4 is sent at 5000
+				  : seq == 6 ? 8700 // long after number 7
+				  : seq == 8 ? 9900 // before number 9
+							 : 1000 * (seq + 1) + 10);
+	EXPECT_EQ(look().counts.after_next, 2u);
+	EXPECT_EQ(look().counts.with_next, 1u);
+}
+
+TEST_F(OneWay, NoneComesWithTheNextOneWhereMessagesMostlyTakeAsLong)
+{
+	for (uint64_t seq = 0; seq < 10; ++seq) {
+		send(seq, 1000 * (seq + 1));
+		recv(seq, 1000 * (seq + 2) + 10);
+	}
+	EXPECT_EQ(look().counts.after_next, 0u);
+}
+
 TEST(Span, WithoutTimeThereIsNoRate)
 {
 	Span span;

@@ -156,8 +156,9 @@ void add_requests(const Corpus &corpus)
 	std::memset(static_cast<void *>(&request), 0, sizeof(request)); // including padding
 	request.plugin[0] = 1;
 	std::string all;
-	for (const worker::RequestKind kind : {worker::RequestKind::Describe, worker::RequestKind::Open,
-										   worker::RequestKind::Connect, worker::RequestKind::RunBlock}) {
+	for (const worker::RequestKind kind :
+		 {worker::RequestKind::Describe, worker::RequestKind::Open, worker::RequestKind::Connect,
+		  worker::RequestKind::RunBlock, worker::RequestKind::LookAtSockets}) {
 		request.kind = kind;
 		request.index = kind == worker::RequestKind::Open ? 1 : 0; // the number of descriptors
 		std::strcpy(request.open.target, "null");

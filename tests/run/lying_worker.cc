@@ -40,6 +40,9 @@ public:
 			case RequestKind::RunBlock:
 				run_block(request.block);
 				break;
+			case RequestKind::LookAtSockets:
+				look_at_sockets();
+				break;
 			default:
 				return;
 			}
@@ -113,6 +116,17 @@ private:
 		say(reply);
 		if (plays("answers twice"))
 			say(reply);
+	}
+
+	void look_at_sockets() const
+	{
+		Reply reply{};
+		if (plays("silent about sockets"))
+			be_silent();
+		if (plays("sockets that can't be"))
+			std::memset(static_cast<void *>(&reply.looked), 0xfe, sizeof(reply.looked));
+		reply.looked.has_counts = plays("sockets that can't be");
+		say(reply);
 	}
 
 	// Both sides have the same deadline, so their stamps match.

@@ -196,6 +196,32 @@ TEST_F(SessionWithALiar, CountsHardwareInOneRoundOfEightWithoutProbes)
 	}
 }
 
+// Neither what can't be true nor a worker that doesn't tell keeps the others from being measured.
+TEST_F(SessionWithALiar, BelievesNoSocketsThatCannotBe)
+{
+	model::Cell liar = cell("liar");
+	liar.mechanisms.add(model::Mechanism::Socket);
+	expect_rest_is_kept(run(0, "sockets that can't be", {liar, cell("pipe")}));
+	ASSERT_FALSE(blocks[0].empty());
+	for (const model::Block &block : blocks[0]) {
+		EXPECT_EQ(block.failure, "");
+		ASSERT_TRUE(block.sockets);
+		EXPECT_TRUE(block.sockets->groups.empty());
+	}
+	for (const model::Block &block : blocks[1])
+		EXPECT_FALSE(block.sockets) << "a pipe has none";
+}
+
+TEST_F(SessionWithALiar, EndsACellWhoseWorkerDoesNotTellOfItsSockets)
+{
+	model::Cell liar = cell("liar");
+	liar.mechanisms.add(model::Mechanism::Socket);
+	const SessionResult result = run(1, "silent about sockets", {liar, cell("pipe")});
+	expect_rest_is_kept(result);
+	EXPECT_EQ(result.failed_cells, 1u);
+	EXPECT_TRUE(told("liar", "doesn't answer")) << testing::PrintToString(notices);
+}
+
 // Both rounds of a pair use the same processes.
 TEST_F(SessionWithALiar, MeasuresByFreshProcessesBetweenPairs)
 {

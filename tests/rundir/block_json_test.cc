@@ -116,5 +116,58 @@ TEST(BlockJson, NoBlockHasAnImpossibleRate)
 	EXPECT_FALSE(block_from_json(json, example_head().cells).block.rate_hz);
 }
 
+TEST(BlockJson, EachFieldOfSocketsHasItsOwnNameAndPlace)
+{
+	model::Block block = example_block(0, false);
+	model::KernelCounts &counts = *block.sockets->counts;
+	uint64_t n = 100;
+	for (const model::KernelCountField &field : model::kKernelCountFields)
+		counts.*field.count = ++n;
+	counts.udp_no_memory = model::kNotCounted;
+	const model::BlockSockets back = *block_from_json(to_json(block), example_head().cells).block.sockets;
+	ASSERT_EQ(back.groups.size(), 1u);
+	const model::SocketGroup &group = back.groups[0], &wanted = block.sockets->groups[0];
+	EXPECT_TRUE(group.is_alike(wanted)) << "side, domain, type, protocol, what was set";
+	EXPECT_EQ(group.congestion_name(), "bbr");
+	EXPECT_EQ(group.no_delay, 1u);
+	EXPECT_EQ(std::tie(group.count, group.send_buffer, group.receive_buffer, group.dropped, group.retransmitted),
+			  std::tie(wanted.count, wanted.send_buffer, wanted.receive_buffer, wanted.dropped, wanted.retransmitted));
+	EXPECT_EQ(back.loopback_mtu, 65'536u);
+	for (const model::KernelCountField &field : model::kKernelCountFields)
+		EXPECT_EQ((*back.counts).*field.count, counts.*field.count) << field.key;
+}
+
+TEST(BlockJson, ABlockWithoutSocketsHasNone)
+{
+	nlohmann::ordered_json json = to_json(example_block(0, false));
+	json.erase("sockets"); // as of a version that didn't look at them
+	const model::Block block = block_from_json(json, example_head().cells).block;
+	EXPECT_FALSE(block.sockets);
+	EXPECT_FALSE(to_json(block).contains("sockets"));
+}
+
+TEST(BlockJson, TakesNoSocketsThatCannotBe)
+{
+	const auto takes = [](const char *key, const nlohmann::ordered_json &value) {
+		nlohmann::ordered_json json = to_json(example_block(0, false));
+		json["sockets"]["groups"][0][key] = value;
+		try {
+			block_from_json(json, example_head().cells);
+		} catch (const std::runtime_error &) {
+			return false;
+		}
+		return true;
+	};
+	EXPECT_TRUE(takes("side", 0u));
+	EXPECT_FALSE(takes("side", 2u)) << "the cell has two";
+	EXPECT_FALSE(takes("count", 0u));
+	EXPECT_FALSE(takes("send_buffer_bytes", {2u, 1u}));
+	EXPECT_FALSE(takes("send_buffer_bytes", {1u}));
+	EXPECT_FALSE(takes("congestion", "\x1b[31m"));
+	EXPECT_FALSE(takes("congestion", std::string(16, 'a')));
+	EXPECT_FALSE(takes("dropped", UINT64_MAX));
+	EXPECT_FALSE(takes("buffers_set", 4u));
+}
+
 } // namespace
 } // namespace icepath::rundir

@@ -104,6 +104,21 @@ model::Block example_block(uint32_t round, bool probed)
 	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, model::kStampBadPayload}};
 	window->skipped = {{1100, 1200, 4}, {1300, 1400, 5}};
 	block.daemon_cpu_ns = 4711;
+	block.sockets.emplace();
+	block.sockets->groups = {{.side = 1,
+							  .domain = 2,
+							  .type = 1,
+							  .protocol = 6,
+							  .count = 2,
+							  .send_buffer = {4096, 8192},
+							  .receive_buffer = {1024, 2048},
+							  .buffers_set = model::kReceiveBufferSet,
+							  .no_delay = 1,
+							  .congestion = {'b', 'b', 'r'},
+							  .dropped = 5,
+							  .retransmitted = 6}};
+	block.sockets->loopback_mtu = 65'536;
+	block.sockets->counts.emplace().tcp_timeouts = 7;
 	window->steal_ns = 20'000'000;
 	window->own_cpu_ns = 12'345;
 	window->threads = {{100, 2, "uds-stream sender"}, {101, 3, "uds-stream receiver"}, {300, 3, "tcp receiver"}};
