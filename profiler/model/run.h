@@ -24,7 +24,7 @@ struct CpuWake {
 // What took a CPU from a thread that only read the clock, with nothing of the run active.
 struct NoiseSource {
 	std::string name; // "timer interrupt", a task's, or "unknown": no record shows it, as of a hypervisor
-	uint64_t gaps = 0; // those whose longest named part it took; "unknown": those without a named part
+	uint64_t gaps = 0; // those whose longest part it took: noise/gaps.h
 	uint64_t ns = 0, longest_ns = 0; // of its parts of gaps
 	friend bool operator==(const NoiseSource &, const NoiseSource &) = default;
 };

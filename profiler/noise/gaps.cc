@@ -31,8 +31,9 @@ std::map<std::string, uint64_t> parts_of(const Gap &gap, const path::Observation
 
 std::string counted_for(const std::map<std::string, uint64_t> &parts)
 {
+	const auto unknown = parts.find(kUnknown);
 	std::string name = kUnknown;
-	uint64_t longest_ns = 0;
+	uint64_t longest_ns = unknown == parts.end() || unknown->second <= kEnteringNs ? 0 : unknown->second;
 	for (const auto &[part, ns] : parts)
 		if (part != kUnknown && ns > longest_ns) {
 			name = part;

@@ -13,6 +13,8 @@ namespace icepath::noise {
 
 // A shorter time between two readings is no gap: a cache miss, or a slow reading.
 inline constexpr uint64_t kLeastGapNs = 1000;
+// What entering and leaving an interrupt may take, on a virtual machine as well: so much of a gap needs no other cause.
+inline constexpr uint64_t kEnteringNs = 20'000;
 
 struct Gap {
 	uint64_t begin_ns = 0, end_ns = 0; // CLOCK_MONOTONIC
@@ -29,7 +31,8 @@ Spun spin(uint64_t ns, std::span<Gap> room);
 
 // Adds gaps of thread `tid`. A gap's time is divided among what records show in it; the rest is "unknown", as entering
 // and leaving an interrupt is. It counts once: for the one with the longest part, and for "unknown" if records show
-// nothing. `seen`: nothing if nothing was captured; then gaps have no sources.
+// nothing, or nothing longer than what is unknown, if that is more than kEnteringNs. `seen`: nothing if nothing was
+// captured; then gaps have no sources.
 void add(const Spun &spun, std::span<const Gap> gaps, const path::Observations *seen, uint32_t tid,
 		 model::CpuNoise &noise);
 

@@ -71,6 +71,21 @@ TEST(Gaps, BesideALostRecordHaveNoName)
 	EXPECT_EQ(noise.sources[0].name, "unknown");
 }
 
+// As of a hypervisor, or a quota of the process's own: what little is known of it isn't to blame.
+TEST(Gaps, WhoseTimeIsMostlyUnknownHaveNoName)
+{
+	const std::vector<Gap> gaps = {{9'000, 451'000}};
+	const path::Observations seen = observed();
+	model::CpuNoise noise;
+	add(spun_over(gaps), gaps, &seen, kThread, noise);
+	EXPECT_EQ(noise.longest_source, "unknown");
+	ASSERT_EQ(noise.sources[0].name, "unknown");
+	EXPECT_EQ(noise.sources[0].gaps, 1u);
+	EXPECT_EQ(noise.sources[0].ns, 442'000u - 38'000 - 2'000 - 6'000);
+	ASSERT_EQ(noise.sources[1].name, "hog");
+	EXPECT_EQ(noise.sources[1].gaps, 0u) << "it had a tenth";
+}
+
 // The longest part of any gap is the task's, and the longest gap another one's.
 TEST(Gaps, NameTheCauseOfTheLongestOne)
 {
