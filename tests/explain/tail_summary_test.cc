@@ -33,7 +33,8 @@ TailExplanation tail_with(double share, const char *task = "hog", uint64_t growt
 
 TEST(TailSummary, AddsUpCausesByWhatTheyAre)
 {
-	const std::vector<TailExplanation> tails = {tail_with(0.85), tail_with(0.3), tail_with(0.05), tail_with(0.6, "cc1")};
+	const std::vector<TailExplanation> tails = {tail_with(0.85), tail_with(0.3), tail_with(0.05),
+												tail_with(0.6, "cc1")};
 	const TailSummary summary = summary_of({4, 5, 6, 7}, tails);
 	ASSERT_EQ(summary.causes.size(), 3u);
 	EXPECT_EQ(summary.causes[0].cells, (std::vector<size_t>{6, 5, 7, 4})) << "without a name, most of it first";
@@ -56,6 +57,10 @@ TEST(TailSummary, LeavesOutWhatIsByChance)
 	const TailSummary summary = summary_of({0}, tails);
 	ASSERT_EQ(summary.causes.size(), 1u);
 	EXPECT_EQ(summary.causes[0].name, "") << "no named cause";
+	tails[0].causes[0].is_of_told_kind = true;
+	ASSERT_EQ(summary_of({0}, tails).causes.size(), 2u);
+	EXPECT_EQ(summary_of({0}, tails).causes[1].name, "") << "which it is isn't told";
+	EXPECT_EQ(summary_of({0}, tails).causes[1].origin, analysis::Origin::OthersTask);
 	tails[0].verdict = TailVerdict::NotTold;
 	EXPECT_TRUE(summary_of({0}, tails).causes.empty());
 }
