@@ -18,6 +18,7 @@
 #include <string>
 
 #include "cpuset/affinity.h"
+#include "cpuset/topology.h"
 
 namespace icepath::isolation {
 namespace {

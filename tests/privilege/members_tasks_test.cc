@@ -409,7 +409,7 @@ size_t softirqs_on_a_sender(const fs::path &helper, uid_t user)
 		at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 		socklen_t size = sizeof(at);
 		auto *address = reinterpret_cast<sockaddr *>(&at);
-		if (bind(to, address, size) || getsockname(to, address, &size))
+		if (to < 0 || from < 0 || bind(to, address, size) || getsockname(to, address, &size))
 			_exit(1);
 		for (int i = 0; i < 20; i++, usleep(5000))
 			if (sendto(from, "secret", 6, 0, address, size) != 6)
