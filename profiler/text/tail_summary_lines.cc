@@ -100,7 +100,10 @@ void add_refusals(Page &page, const analysis::RunResult &result, const std::vect
 			continue;
 		const auto same = std::ranges::find_if(
 			kinds, [&](const auto &kind) { return tails[kind.first].refusal->id == tails[i].refusal->id; });
-		same == kinds.end() ? kinds.emplace_back(i, 1) : (++same->second, *same);
+		if (same == kinds.end())
+			kinds.emplace_back(i, 1);
+		else
+			++same->second;
 	}
 	for (const auto &[first, count] : kinds)
 		page.paragraph(&kinds.front().first == &first ? "untold" : "",

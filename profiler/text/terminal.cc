@@ -229,7 +229,8 @@ void add_brief_notices(Page &page, const analysis::RunResult &result, size_t lin
 				fmt::format("{}{} more: icepath report -v RUN", shown > 0 ? "and " : "", all.size() - shown));
 		Page laid(page.look(), page.width());
 		add_paragraphs(laid, "notice", some);
-		laid.line();
+		if (shown > 0) // else the screen is full
+			laid.line();
 		return laid;
 	};
 	size_t shown = all.size();

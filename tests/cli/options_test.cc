@@ -321,6 +321,7 @@ TEST(RunOptions, RefuseANameThatIsAPath)
 TEST(CommandLine, KnowsItsCommands)
 {
 	EXPECT_EQ(std::get<ReportOptions>(parsed({"report", "dir"})->command).run, "dir");
+	EXPECT_TRUE(std::get<ExplainOptions>(parsed({"explain", "dir", "-v"})->command).question.verbose);
 	const auto explain = std::get<ExplainOptions>(parsed({"explain", "dir", "--cell", "tcp 64 B"})->command);
 	EXPECT_EQ(explain.run, "dir");
 	EXPECT_EQ(explain.question.cell, "tcp 64 B");
