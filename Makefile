@@ -5,7 +5,8 @@
 #   make             build, but no test               make test         build and run every test
 #   make run         measure with the default plan    make bench        compare with others' tools
 #   make deps        install missing packages         make format       lay out the source
-#   make install     honours DESTDIR and PREFIX       make clean
+#   make install     honours DESTDIR and PREFIX       make uninstall   removes what install made
+#   make clean
 #   make check       the gates of what a change touches, in five minutes: since BASE=origin/main, committed or not
 #
 # What continuous integration (.ci/run) does besides `make test`, whose parts are test-unit, test-machine and test-vm:
@@ -147,6 +148,10 @@ bench: test-deps
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
+
+.PHONY: uninstall
+uninstall: all
+	$(Q)cmake/uninstall.sh $(BUILD)
 
 # Names functions and lines by binutils, which is there; LLVM's llvm-symbolizer is another package.
 export ASAN_OPTIONS ?= external_symbolizer_path=$(shell command -v addr2line)

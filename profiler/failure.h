@@ -11,12 +11,29 @@ namespace icepath {
 
 enum class ExitCode : int {
 	Ok = 0,
-	TargetMissed = 1,  // a target missed, or a regression proven
-	Usage = 2,         // bad input: arguments, plans, run directories
-	MachineCannot = 3, // the kernel, the privileges or the hardware don't allow it
-	Invalid = 4,       // measured, but invalid or inconclusive (--strict); no measurement, or no answer
-	Internal = 70,     // a defect of icepath
-	Interrupted = 130, // SIGINT, SIGTERM or SIGHUP: the partial result is kept and marked
+	TargetMissed = 1,
+	Usage = 2,
+	MachineCannot = 3,
+	Invalid = 4,
+	Internal = 70, // EX_SOFTWARE of sysexits.h
+	Interrupted = 130, // as shells say it of SIGINT
+};
+
+struct ExitCodeMeaning {
+	ExitCode code;
+	const char *meaning; // as man pages and docs/options.md say it
+};
+inline constexpr ExitCodeMeaning kExitCodes[] = {
+	{ExitCode::Ok, "done"},
+	{ExitCode::TargetMissed, "an injected delay wasn't found in its layer"},
+	{ExitCode::Usage, "bad input: arguments, plans, run directories; nothing was changed"},
+	{ExitCode::MachineCannot, "the kernel, the privileges or the hardware don't allow it, or the output can't be "
+							  "written; what was measured is kept"},
+	{ExitCode::Invalid,
+	 "measured, but invalid or inconclusive (--strict); nothing could be measured; or the run doesn't "
+	 "answer what icepath explain is asked"},
+	{ExitCode::Internal, "a defect of icepath"},
+	{ExitCode::Interrupted, "interrupted by SIGINT, SIGTERM or SIGHUP; the partial result is kept and marked"},
 };
 
 // Thrown when a part can't do what it was asked. what() is one sentence for the user: what failed, where, why, and what

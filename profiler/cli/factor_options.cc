@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "profiler/cli/option_values.h"
+#include "profiler/cli/value_names.h"
 #include "profiler/failure.h"
 #include "profiler/model/qos.h"
 
@@ -28,6 +29,19 @@ std::string text_of(const Factor &factor, uint64_t level)
 		if (level % ns == 0)
 			return fmt::format("{}{}", level / ns, unit);
 	return fmt::format("{}ns", level);
+}
+
+const char *value_name_of(const Factor &factor)
+{
+	switch (factor.unit) {
+	case Factor::Unit::Count:
+		return value_name::kCount;
+	case Factor::Unit::Nanoseconds:
+		return value_name::kTime;
+	case Factor::Unit::FifoPriority:
+		return "{other,fifo,fifo:PRIORITY}";
+	}
+	return "";
 }
 
 uint64_t priority_of(const Factor &factor, const std::string &text)
@@ -72,14 +86,21 @@ uint64_t level_of(const Factor &factor, const std::string &text)
 
 } // namespace
 
-void add_factors(CLI::App &app, FactorTexts &texts)
+void add_factors(CLI::App &app, FactorTexts &texts, const char *of_patterns, const char *of_all)
 {
 	for (size_t i = 0; i < model::kFactorCount; ++i) {
 		const Factor &factor = model::kFactors[i];
 		std::vector<std::string> usual;
 		for (const uint64_t level : factor.usual)
 			usual.push_back(text_of(factor, level));
-		app.add_option(factor.option, texts[i], factor.help)->default_str(fmt::format("{}", fmt::join(usual, ",")));
+		const std::string range =
+			factor.unit == Factor::Unit::FifoPriority
+				? ""
+				: fmt::format(", {} to {}", text_of(factor, factor.least), text_of(factor, factor.most));
+		app.add_option(factor.option, texts[i], factor.help + range)
+			->type_name(value_name_of(factor))
+			->group(factor.varies ? of_patterns : of_all)
+			->default_str(fmt::format("{}", fmt::join(usual, ",")));
 	}
 }
 

@@ -18,8 +18,9 @@ namespace icepath::cli {
 // The given values, parallel to model::kFactors; empty: the option wasn't given.
 using FactorTexts = std::array<std::vector<std::string>, model::kFactorCount>;
 
-// `texts` must live until `app` has parsed.
-void add_factors(CLI::App &app, FactorTexts &texts);
+// Those that only some patterns have stand below the title `of_patterns`, the others below `of_all`. `texts` must live
+// until `app` has parsed.
+void add_factors(CLI::App &app, FactorTexts &texts, const char *of_patterns, const char *of_all);
 
 // Throws Failure(Usage) if a text is no level of its factor.
 void take_factors(const FactorTexts &texts, plan::WantedLevels &levels);

@@ -1,200 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/options.h"
-
+// The definition of every command and option. Help, man pages, completion and docs/options.md are made from it.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <sstream>
-
 #include "profiler/cli/factor_options.h"
-#include "profiler/cli/option_values.h"
-#include "profiler/cli/output.h"
-#include "profiler/failure.h"
-#include "profiler/rundir/limits.h"
+#include "profiler/cli/option_texts.h"
+#include "profiler/cli/value_names.h"
 #include "profiler/selftest/plugin/stretch.h"
 
 namespace icepath::cli {
 namespace {
 
-// Option texts of `run`, before they are checked.
-struct RunTexts {
-	std::vector<std::string> sizes, patterns, qos, tunings,
-		waits = {std::string(model::name(model::Wait::Block))},
-		between = {std::string(model::name(model::Between::Processes))};
-	FactorTexts factors;
-	std::string duration = "60", max_loss = "0", max_p99 = "1ms", sparse_period = "200ms", isolate = "soft", tier;
-	int64_t messages = 1000;
-};
+// An option with what stands for its value.
+template <class Value>
+CLI::Option *add(CLI::App &app, const std::string &names, Value &value, const std::string &value_name,
+				 const std::string &text)
+{
+	return app.add_option(names, value, text)->type_name(value_name);
+}
+
+// Options that are added from here on stand below this title.
+void begin_group(CLI::App &app, const char *title) { app.option_defaults()->group(title); }
 
 void add_tier(CLI::App &app, std::string &tier)
 {
-	app.add_option("--tier", tier,
-				   fmt::format("use probes of this kind wherever they exist: {}", fmt::join(capture::kTierNames, ", ")))
+	add(app, "--tier", tier, one_of(capture::kTierNames), "use probes of this kind wherever they exist")
 		->default_str("the best of each");
 }
 
-std::optional<capture::Tier> tier_of(const std::string &text)
+void add_duration(CLI::App &app, std::string &duration, const char *of_what)
 {
-	if (text.empty())
-		return std::nullopt;
-	return values_of<capture::Tier>("--tier", {text}, capture::kTierNames).front();
+	add(app, "-d,--duration", duration, value_name::kTime, fmt::format("{}: seconds, or 90s, 5m, 1h", of_what))
+		->capture_default_str();
 }
 
-void add_selftest(CLI::App &app, SelftestOptions &selftest, std::string &duration, std::string &tier)
+void add_what_is_measured(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
-	app.add_option("--only", selftest.only, "injections to make; default: all");
-	app.add_option("-d,--duration", duration, "time for everything: seconds, or 90s, 5m, 1h")->capture_default_str();
-	app.add_option("--cpus", selftest.cpus, "SENDER,RECEIVER: CPUs to pin the sides to");
-	add_tier(app, tier);
-	app.add_option("--stretch", selftest.stretch, "factor by which delays are longer, and messages rarer")
-		->check(CLI::Range(1, selftest::kMostStretch))
+	begin_group(app, "What is measured");
+	add(app, "-t,--targets,--transports", run.wishes.targets, value_name::kTarget,
+		"transports and middleware, by their names (icepath list); fastdds for all of fastdds/...; all, "
+		"all-transports, or all-installed, which is all middleware")
+		->default_str("the usual transports");
+	add(app, "-s,--sizes", texts.sizes, value_name::kSize, "payload sizes, as 64, 4k, 1M (powers of 1024)")
+		->default_str("64,4096 for pingpong, else 64");
+	add(app, "--patterns", texts.patterns, one_of(model::kPatternNames), "who sends when")
+		->default_str("pingpong,oneway, and sparse where the time has room for it");
+	add(app, "-w,--wait", texts.waits, one_of(model::kWaitNames), "how receivers wait")->capture_default_str();
+	add(app, "--between", texts.between, one_of(model::kBetweenNames), "where sender and receiver are")
 		->capture_default_str();
-	app.add_option("--json", selftest.json, "file to write the matrix to, as JSON");
-	app.add_option("-o,--output", selftest.output, "run directory to make and keep");
-	app.add_flag("-q,--quiet", selftest.quiet, "no progress");
+	add(app, "--qos", texts.qos, value_name::kQos,
+		fmt::format("quality of service of targets that have the policy, repeatable: {}",
+					fmt::join(qos_examples(), ", ")))
+		->allow_extra_args(false)
+		->default_str("the adapter's choice");
+}
+
+void add_how_it_is_measured(CLI::App &app, RunOptions &run, RunTexts &texts)
+{
+	begin_group(app, "How it is measured");
+	add_duration(app, texts.duration, "time for everything, report included");
+	add(app, "--cpus", run.cpus, value_name::kCpus,
+		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; the same twice is allowed; several receivers, or "
+		"senders, take theirs in turn")
+		->default_str("the best pair");
+	add(app, "--isolate", texts.isolate, one_of(cpuset::kLevelNames), "how far the run's CPUs are isolated")
+		->capture_default_str();
+	add(app, "-m,--messages", texts.messages, value_name::kCount,
+		"counted messages per block and direction, at most, up to 1000000; max-rate chooses its own number")
+		->capture_default_str();
+	add(app, "--tune", texts.tunings, value_name::kLimit,
+		"limits of the kernel to raise for the run, as net.core.rmem_max=8M, repeatable")
+		->allow_extra_args(false);
+	add(app, "--daemon-cpus", run.daemon_cpus, value_name::kCpus, "CPUs of middleware's daemons, as 0-1,3")
+		->default_str("where icepath itself runs");
+	app.add_flag("--free-library-threads", run.frees_library_threads,
+				 "let threads of libraries run on any CPU, instead of on that of their side");
+	app.add_flag("--idle-states", run.idle_states,
+				 "keep the machine's own idle states, instead of keeping CPUs awake in blocks");
+}
+
+void add_what_comes_out(CLI::App &app, RunOptions &run)
+{
+	begin_group(app, "What comes out");
+	add(app, "-o,--output", run.output, value_name::kFolder,
+		"run directory to make, new or empty, in a folder that exists")
+		->default_str("results/TIME-NAME");
+	add(app, "--name", run.name, value_name::kName, "name of the run directory")->capture_default_str();
+	app.add_flag("--strict", run.strict,
+				 "exit with 4, and say why, if a cell has no data, a block failed, a reliable transport lost messages, "
+				 "payloads were damaged, capture records were lost, the kernel skipped probes, or the run is partial");
+	app.add_flag("-q,--quiet", run.quiet, "no progress");
+}
+
+void add_probes(CLI::App &app, RunOptions &run, RunTexts &texts)
+{
+	begin_group(app, "Probes");
+	app.add_flag("--stacks", run.stacks,
+				 "sample which functions run, and in which threads sleep and are woken, in one round of eight: see "
+				 "icepath explain --stacks");
+	add_tier(app, texts.tier);
+	add(app, "--calibration", run.calibration, value_name::kFile,
+		"file of icepath calibrate, of this machine and kernel: places what no probe sees within its bounds");
+}
+
+void add_of_patterns(CLI::App &app, RunOptions &run, RunTexts &texts)
+{
+	begin_group(app, "Of some patterns");
+	add(app, "--rate", run.wishes.rate_hz, value_name::kHertz,
+		"messages per second of oneway and fanout, and of all senders of fanin together, 1 to 1000000")
+		->capture_default_str();
+	add(app, "--sparse-period", texts.sparse_period, value_name::kTime,
+		"sparse: time from one message to the next, 10ms to 1s")
+		->capture_default_str();
+	add(app, "--max-loss", texts.max_loss, value_name::kShare,
+		"max-rate: share of messages that may be lost, as 0.1% or 0.001, up to 50%")
+		->capture_default_str();
+	add(app, "--max-p99", texts.max_p99, value_name::kTime,
+		"max-rate: longest p99, from when a message was due to its reception, 1us to 100ms")
+		->capture_default_str();
+	add_factors(app, texts.factors, "Of some patterns", "Conditions");
 }
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
-	app.add_option("-t,--targets,--transports", run.wishes.targets,
-				   "transports and middleware to measure, by their names (icepath list); fastdds for all of "
-				   "fastdds/...; or all, all-transports, "
-				   "all-installed, which "
-				   "is all middleware; default: the usual transports");
-	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M");
-	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(model::kPatternNames, ", ")))
-		->default_str("pingpong,oneway, and sparse where the time has room for it");
-	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(model::kWaitNames, ", ")))
-		->capture_default_str();
-	app.add_option("--between", texts.between,
-				   fmt::format("where sender and receiver are: {}", fmt::join(model::kBetweenNames, ", ")))
-		->capture_default_str();
-	app.add_option("--rate", run.wishes.rate_hz,
-				   "messages per second of oneway and fanout, and of all senders of fanin together")
-		->capture_default_str();
-	app.add_option("--sparse-period", texts.sparse_period, "sparse: time from one message to the next")
-		->capture_default_str();
-	app.add_option(
-		   "--qos", texts.qos,
-		   fmt::format("POLICY=VALUE[,VALUE...], repeatable: quality of service of targets that have the policy: {}",
-					   fmt::join(qos_examples(), ", ")))
-		->allow_extra_args(false);
-	add_factors(app, texts.factors);
-	app.add_option("--max-loss", texts.max_loss, "max-rate: share of messages that may be lost, 0.1% or 0.001")
-		->capture_default_str();
-	app.add_option("--max-p99", texts.max_p99, "max-rate: longest p99, from when a message was due to its reception")
-		->capture_default_str();
-	app.add_option("-m,--messages", texts.messages, "counted messages per block and direction, at most")
-		->capture_default_str();
-	app.add_option("-d,--duration", texts.duration, "time for everything: seconds, or 90s, 5m, 1h")
-		->capture_default_str();
-	app.add_option(
-		"--cpus", run.cpus,
-		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
-	app.add_option("--daemon-cpus", run.daemon_cpus, "CPUs of middleware's daemons, as 0-1,3")
-		->default_str("where icepath itself runs");
-	app.add_option("--isolate", texts.isolate,
-				   fmt::format("how far the run's CPUs are isolated: {}", fmt::join(cpuset::kLevelNames, ", ")))
-		->capture_default_str();
-	app.add_option("--tune", texts.tunings,
-				   "LIMIT=VALUE[,...], repeatable: limits of the kernel to raise for the run, as net.core.rmem_max=8M")
-		->allow_extra_args(false);
-	app.add_flag("--idle-states", run.idle_states,
-				 "keep the machine's own idle states, instead of keeping CPUs awake in blocks");
-	app.add_flag("--free-library-threads", run.frees_library_threads,
-				 "let threads of libraries run on any CPU, instead of on that of their side");
-	app.add_flag("--stacks", run.stacks,
-				 "sample which functions run, in one round of eight: see icepath explain --stacks");
-	add_tier(app, texts.tier);
-	app.add_option("--calibration", run.calibration,
-				   "file of `icepath calibrate`: places what no probe sees within its bounds");
-	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
-	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
-	app.add_flag(
-		"--strict", run.strict,
-		"exit with 4, and say why, where a cell failed or has no data, or where messages or capture records were lost");
-	app.add_flag("-q,--quiet", run.quiet, "no progress");
+	app.footer("Measures for the given time and prints the report. All values of all lists are combined; what a target "
+			   "doesn't support is left out, with a notice. Root is given up at once: workers and files belong to the "
+			   "user who called sudo.");
+	add_what_is_measured(app, run, texts);
+	add_how_it_is_measured(app, run, texts);
+	add_what_comes_out(app, run);
+	add_of_patterns(app, run, texts);
+	add_probes(app, run, texts);
+	app.get_help_ptr()->group("Help");
 }
 
-void check(RunOptions &run, const RunTexts &texts)
+void add_selftest(CLI::App &app, Commands &commands)
 {
-	run.wishes.targets = items_of("--targets", run.wishes.targets);
-	for (const std::string &size : items_of("--sizes", texts.sizes))
-		run.wishes.sizes.push_back(bytes_of(size));
-	run.duration_s = seconds_of(texts.duration);
-	run.tier = tier_of(texts.tier);
-	run.isolate = value_of<cpuset::Level>("--isolate", texts.isolate, cpuset::kLevelNames);
-	run.tunings = tunings_of(texts.tunings);
-	run.wishes.patterns = values_of<model::Pattern>("--patterns", texts.patterns, model::kPatternNames);
-	run.wishes.waits = values_of<model::Wait>("--wait", texts.waits, model::kWaitNames);
-	run.wishes.between = values_of<model::Between>("--between", texts.between, model::kBetweenNames);
-	for (const std::string &qos : texts.qos)
-		add_qos(qos, run.wishes.qos);
-	take_factors(texts.factors, run.wishes.levels);
-	run.wishes.limits.max_loss = loss_of(texts.max_loss);
-	run.wishes.limits.max_p99_ns = nanoseconds_of("--max-p99", texts.max_p99);
-	// With a higher limit, a block that can reach it takes seconds: rate::terms_of().
-	constexpr uint64_t kShortestP99Ns = 1'000, kLongestP99Ns = 100'000'000;
-	if (run.wishes.limits.max_p99_ns < kShortestP99Ns || run.wishes.limits.max_p99_ns > kLongestP99Ns)
-		throw Failure(ExitCode::Usage, fmt::format("--max-p99: {} is outside of 1us to 100ms", texts.max_p99));
-	run.wishes.sparse_period_ns = nanoseconds_of("--sparse-period", texts.sparse_period);
-	constexpr uint64_t kShortestPeriodNs = 10'000'000;
-	if (run.wishes.sparse_period_ns < kShortestPeriodNs)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--sparse-period: {} is outside of 10ms to 1s", texts.sparse_period));
-	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--rate: {} is outside 1 to 1000000 messages per second", run.wishes.rate_hz));
-	if (texts.messages < 1 || texts.messages > rundir::kMaxMessages)
-		throw Failure(ExitCode::Usage, fmt::format("--messages: {} is outside of 1 to {} counted messages a block",
-												   texts.messages, rundir::kMaxMessages));
-	run.messages = static_cast<uint32_t>(texts.messages);
-	if (run.name.empty() || run.name.find('/') != std::string::npos)
-		throw Failure(ExitCode::Usage, "--name: give a plain name, without '/'");
+	SelftestOptions &selftest = commands.selftest;
+	app.footer("Each injection has two cells that differ by it alone. The matrix shows in which layers the added time "
+			   "was found.");
+	add(app, "--only", selftest.only, value_name::kInjection, "injections to make")->default_str("all");
+	add_duration(app, commands.selftest_duration, "time for everything");
+	add(app, "--cpus", selftest.cpus, value_name::kCpus, "SENDER,RECEIVER: CPUs to pin the sides to")
+		->default_str("the best pair");
+	add_tier(app, commands.selftest_tier);
+	add(app, "--stretch", selftest.stretch, value_name::kCount,
+		fmt::format("factor by which delays are longer, and messages rarer, up to {}: for slow (emulated) machines",
+					selftest::kMostStretch))
+		->check(CLI::Range(1, selftest::kMostStretch).description(""))
+		->capture_default_str();
+	add(app, "--json", selftest.json, value_name::kFile, "file to write the matrix to, as JSON");
+	add(app, "-o,--output", selftest.output, value_name::kFolder, "run directory to make and keep");
+	app.add_flag("-q,--quiet", selftest.quiet, "no progress");
 }
-
-// The options of all commands, while CLI11 parses.
-struct Commands {
-	RunOptions run;
-	RunTexts texts;
-	ReportOptions report;
-	ExplainOptions explain;
-	std::string tail = "99", message; // of explain
-	FlamegraphOptions flamegraph;
-	ExportOptions exported;
-	std::vector<std::string> formats = {"hgrm"};
-	std::string flame_kind = "path", exported_kind = "path";
-	CalibrateOptions calibrate;
-	SelftestOptions selftest;
-	std::string selftest_duration = "60", selftest_tier;
-	DoctorOptions doctor;
-	std::string doctor_tier, doctor_duration = "5", doctor_isolate = "none";
-	SetupOptions setup;
-	ListOptions list;
-};
 
 constexpr const char *kCellHelp =
 	"only cells of this target, or whose title begins with this, or else contains it, as \"tcp 64 B\"";
 
+void add_run_directory(CLI::App &app, std::string &run)
+{
+	add(app, "RUN", run, value_name::kRun, "run directory")->required();
+}
+
 void add_explain(CLI::App &app, Commands &commands)
 {
 	report::Question &question = commands.explain.question;
-	app.add_option("RUN", commands.explain.run, "run directory")->required();
-	CLI::Option *cell = app.add_option("--cell", question.cell, kCellHelp)->default_str("every cell");
+	app.footer("Also says by which layers the modes of a cell differ, what happened to one message, or in which "
+			   "functions time goes. A question that the run can't answer is refused, with the reason.");
+	add_run_directory(app, commands.explain.run);
+	CLI::Option *cell = add(app, "--cell", question.cell, value_name::kText, kCellHelp)->default_str("every cell");
+	CLI::Option *tail = add(app, "--tail", commands.tail, value_name::kPercentile,
+							"percentile that the slowest messages begin with, 50 to 99.999")
+							->capture_default_str();
 	CLI::Option *against =
-		app.add_option("--against", question.against,
-					   "why the cell that --cell names is slower than this one, as udp: of several those most alike")
+		add(app, "--against", question.against, value_name::kText,
+			"why the cell that --cell names is slower than this one, as udp: of several those most alike")
 			->needs(cell);
-	CLI::Option *tail =
-		app.add_option("--tail", commands.tail, "percentile that the slowest messages begin with, as 99.9")
-			->capture_default_str();
 	CLI::Option *modes =
 		app.add_flag("--modes", question.modes, "by which layers the modes of a cell's messages differ");
 	CLI::Option *worst =
 		app.add_flag("--worst", question.worst, "each cell's slowest message with a complete path, step by step");
-	CLI::Option *message =
-		app.add_option("--message", commands.message, "ROUND:SEQ[:back]: this message, step by step");
+	CLI::Option *message = add(app, "--message", commands.message, value_name::kMessage,
+							   "this message, step by step; with :back its answer");
 	CLI::Option *stacks =
 		app.add_flag("--stacks", question.stacks, "in which functions each layer's time goes, of a run with --stacks");
 	for (CLI::Option *one : {against, tail, modes, worst, message, stacks})
@@ -205,173 +193,122 @@ void add_explain(CLI::App &app, Commands &commands)
 	app.add_flag("-v,--verbose", question.verbose, "the tables of every cell, instead of a summary of all");
 }
 
-std::string kind_help()
+constexpr const char *kKindHelp = "what a flame graph is of; all but path take a run with --stacks";
+
+void add_report(CLI::App &app, ReportOptions &report)
 {
-	return fmt::format("what a flame graph is of: {}; all but path take a run with --stacks",
-					   fmt::join(analysis::kFlameKindNames, ", "));
+	app.footer(
+		"Needs only the run directory, on any machine, without root. An interrupted or killed run is reported as "
+		"far as it got.");
+	add_run_directory(app, report.run);
+	app.add_flag("-v,--verbose", report.verbose, "all that is known: layers in us, every notice, noise, probes");
+	CLI::Option *json = app.add_flag("--json", report.json, "print run.json to stdout");
+	app.add_flag("--html", report.html, "write report.html into the run directory")->excludes(json);
 }
 
-// Commands that need only a run directory.
-void add_of_stored_run(CLI::App &app, Commands &commands)
+void add_flamegraph(CLI::App &app, Commands &commands)
 {
-	CLI::App *report = app.add_subcommand("report", "print a run's report again");
-	report->add_option("RUN", commands.report.run, "run directory")->required();
-	report->add_flag("-v,--verbose", commands.report.verbose,
-					 "all that is known: layers in us, every notice, noise, probes");
-	CLI::Option *json = report->add_flag("--json", commands.report.json, "print run.json to stdout");
-	report->add_flag("--html", commands.report.html, "write report.html into the run directory")->excludes(json);
-	add_explain(*app.add_subcommand("explain", "why a run's slowest messages are slow, or a cell slower than another"),
-				commands);
-	CLI::App *flamegraph =
-		app.add_subcommand("flamegraph", "a run's latency, or its threads, as an interactive SVG and folded stacks");
-	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
-	flamegraph->add_option("-o,--output", commands.flamegraph.output,
-						   "folder for the files (the run directory), or a file: NAME.svg, NAME.folded");
-	flamegraph->add_option("--cell", commands.flamegraph.wishes.cell, kCellHelp)->default_str("every cell");
-	flamegraph->add_option("--kind", commands.flame_kind, kind_help())->capture_default_str();
-	flamegraph->add_flag("--tail", commands.flamegraph.wishes.tail, "only the slowest 1 % of each cell's messages");
-	flamegraph->add_option("--diff", commands.flamegraph.wishes.other, "run directory to compare with");
-	flamegraph->add_flag("--folded", commands.flamegraph.folded_only, "print folded stacks, write nothing");
-	CLI::App *exported = app.add_subcommand("export", "a run's latencies for other tools");
-	exported->add_option("RUN", commands.exported.run, "run directory")->required();
-	exported
-		->add_option("-f,--format", commands.formats, fmt::format("{}", fmt::join(exports::kExportFormatNames, ", ")))
-		->capture_default_str();
-	exported->add_option("--kind", commands.exported_kind, "of speedscope and firefox: " + kind_help())
-		->capture_default_str();
-	exported->add_option("-o,--output", commands.exported.output, "folder for the files (the run directory)");
+	FlamegraphOptions &flamegraph = commands.flamegraph;
+	app.footer("Writes latency.svg and latency.folded: cell, layer, part, thread and role; of a run with --stacks also "
+			   "functions. Other kinds show by threads what they do.");
+	add_run_directory(app, flamegraph.run);
+	add(app, "-o,--output", flamegraph.output, value_name::kFileOrFolder,
+		"folder for the files, or a file: NAME.svg, NAME.folded")
+		->default_str("the run directory");
+	add(app, "--cell", flamegraph.wishes.cell, value_name::kText, kCellHelp)->default_str("every cell");
+	add(app, "--kind", commands.flame_kind, one_of(analysis::kFlameKindNames), kKindHelp)->capture_default_str();
+	app.add_flag("--tail", flamegraph.wishes.tail, "only the slowest 1 % of each cell's messages");
+	add(app, "--diff", flamegraph.wishes.other, value_name::kRun, "run directory to compare with");
+	app.add_flag("--folded", flamegraph.folded_only, "print folded stacks, write nothing");
 }
+
+void add_export(CLI::App &app, Commands &commands)
+{
+	app.footer("Writes files and prints their names.");
+	add_run_directory(app, commands.exported.run);
+	add(app, "-f,--format", commands.formats, one_of(exports::kExportFormatNames), "formats to write")
+		->capture_default_str();
+	add(app, "--kind", commands.exported_kind, one_of(analysis::kFlameKindNames),
+		fmt::format("of speedscope and firefox: {}", kKindHelp))
+		->capture_default_str();
+	add(app, "-o,--output", commands.exported.output, value_name::kFolder, "folder for the files")
+		->default_str("the run directory");
+}
+
+void add_calibrate(CLI::App &app, CalibrateOptions &calibrate)
+{
+	app.footer("For kernels whose functions can't be probed: icepath run --calibration takes the file.");
+	add(app, "-o,--output", calibrate.output, value_name::kFile, "file to write")->capture_default_str();
+	add(app, "--cpu", calibrate.cpu, value_name::kCpu, "CPU to run on")->default_str("a run's receiver's");
+}
+
+void add_doctor(CLI::App &app, Commands &commands)
+{
+	DoctorOptions &doctor = commands.doctor;
+	app.footer("Tries every probe, the hardware counters and the clock, finds what isn't isolated, and says what the "
+			   "machine is fit for. Exits with 3 if it can't do a breakdown.");
+	app.add_flag("-v,--verbose", doctor.verbose, "everything that was tried, with effects and remedies");
+	app.add_flag("--json", doctor.json, "as JSON");
+	add_tier(app, commands.doctor_tier);
+	app.add_flag("--restore", doctor.restore,
+				 "only undo what a killed run with --isolate full or --tune has changed; as root");
+	CLI::Option *noise = app.add_flag("--noise", doctor.noise,
+									  "only measure what takes time from a thread that spins on the CPUs; as root");
+	add_duration(app, commands.doctor_duration, "time to measure noise");
+	app.get_option("--duration")->needs(noise);
+	add(app, "--cpus", doctor.cpus, value_name::kCpus, "CPU,CPU[,MORE...]: where to measure noise")
+		->needs(noise)
+		->default_str("a run's");
+	add(app, "--isolate", commands.doctor_isolate,
+		fmt::format("{{{},{}}}", cpuset::kLevelNames[static_cast<size_t>(cpuset::Level::None)],
+					cpuset::kLevelNames[static_cast<size_t>(cpuset::Level::Full)]),
+		"with full, noise is measured before and after isolating the CPUs")
+		->needs(noise)
+		->capture_default_str();
+}
+
+void add_setup(CLI::App &app, SetupOptions &setup)
+{
+	app.footer("Without options it changes nothing and needs no root.");
+	CLI::Option *caps =
+		app.add_flag("--caps", setup.caps, "give capabilities to icepath-helper, for the members of a group; as root");
+	add(app, "--group", setup.group, value_name::kGroup, "group whose members may measure; it must exist")
+		->capture_default_str();
+	app.add_flag("--undo", setup.undo, "make icepath-helper what it was before --caps")->needs(caps);
+}
+
+} // namespace
 
 void add_commands(CLI::App &app, Commands &commands)
 {
 	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root, or icepath setup"), commands.run,
 			commands.texts);
-	add_of_stored_run(app, commands);
-	CLI::App *calibrate = app.add_subcommand(
-		"calibrate", "find when, within its calls, a queue holds a message, by hardware watchpoints; needs root");
-	calibrate->add_option("-o,--output", commands.calibrate.output, "file to write")->capture_default_str();
-	calibrate->add_option("--cpu", commands.calibrate.cpu, "CPU to run on")->default_str("a run's receiver's");
+	add_report(*app.add_subcommand("report", "print a run's report again"), commands.report);
+	add_explain(*app.add_subcommand("explain", "why a run's slowest messages are slow, or a cell slower than another"),
+				commands);
+	add_flamegraph(
+		*app.add_subcommand("flamegraph", "a run's latency, or its threads, as an interactive SVG and folded stacks"),
+		commands);
+	add_export(*app.add_subcommand("export", "a run's latencies for other tools"), commands);
+	add_doctor(*app.add_subcommand("doctor", "try what this machine can do"), commands);
+	CLI::App *list = app.add_subcommand("list", "transports, middleware, and what they support");
+	list->footer("What can't be measured here follows, with the reason, and what this icepath was built without.");
+	list->add_flag("--json", commands.list.json, "as JSON");
 	add_selftest(
 		*app.add_subcommand("selftest", "check that delays injected into known layers are found there; needs root"),
-		commands.selftest, commands.selftest_duration, commands.selftest_tier);
-	CLI::App *doctor = app.add_subcommand("doctor", "try what this machine can do");
-	doctor->add_flag("--json", commands.doctor.json, "as JSON");
-	doctor->add_flag("-v,--verbose", commands.doctor.verbose, "everything that was tried, with effects and remedies");
-	doctor->add_flag("--restore", commands.doctor.restore,
-					 "only undo what a killed run with --isolate full has changed; as root");
-	CLI::Option *noise = doctor->add_flag("--noise", commands.doctor.noise,
-										  "only measure what takes time from a thread that spins on the CPUs; as root");
-	doctor->add_option("-d,--duration", commands.doctor_duration, "time to measure noise: seconds, or 90s, 5m, 1h")
-		->needs(noise)
-		->capture_default_str();
-	doctor->add_option("--cpus", commands.doctor.cpus, "CPU,CPU[,MORE...]: where to measure noise")->needs(noise);
-	doctor
-		->add_option("--isolate", commands.doctor_isolate,
-					 "none, or full to measure noise before and after isolating the CPUs")
-		->needs(noise)
-		->capture_default_str();
-	add_tier(*doctor, commands.doctor_tier);
-	CLI::App *setup = app.add_subcommand(
-		"setup", "let a group measure without root, or say what that would change and who may then do what");
-	CLI::Option *caps = setup->add_flag("--caps", commands.setup.caps,
-										"give capabilities to icepath-helper, for the members of a group; as root");
-	setup->add_option("--group", commands.setup.group, "group whose members may measure")->capture_default_str();
-	setup->add_flag("--undo", commands.setup.undo, "make icepath-helper what it was before --caps")->needs(caps);
-	app.add_subcommand("list", "transports, middleware, and what they support")
-		->add_flag("--json", commands.list.json, "as JSON");
-}
-
-// An empty value usually comes from an unset variable in a script.
-void refuse_empty_values(CLI::App &app)
-{
-	const CLI::Validator is_something(
-		[](const std::string &text) { return text.empty() ? std::string("its value is empty") : std::string(); }, "");
-	for (CLI::App *command : app.get_subcommands({}))
-		for (CLI::Option *option : command->get_options())
-			if (option->get_items_expected_max() > 0)
-				option->check(is_something);
-}
-
-// Also does the remaining checks of its options.
-Command chosen(const CLI::App &app, Commands &commands)
-{
-	if (app.got_subcommand("run")) {
-		check(commands.run, commands.texts);
-		return commands.run;
-	}
-	if (app.got_subcommand("report"))
-		return commands.report;
-	if (app.got_subcommand("explain")) {
-		commands.explain.question.tail = percentile_of(commands.tail);
-		if (!commands.message.empty())
-			commands.explain.question.message = message_of(commands.message);
-		return commands.explain;
-	}
-	if (app.got_subcommand("flamegraph")) {
-		report::FlameWishes &wishes = commands.flamegraph.wishes;
-		wishes.kind = value_of<analysis::FlameKind>("--kind", commands.flame_kind, analysis::kFlameKindNames);
-		if (wishes.tail && wishes.kind != analysis::FlameKind::Path)
-			throw Failure(ExitCode::Usage, "--tail: only of --kind path: the others aren't of single messages");
-		return commands.flamegraph;
-	}
-	if (app.got_subcommand("export")) {
-		commands.exported.kind =
-			value_of<analysis::FlameKind>("--kind", commands.exported_kind, analysis::kFlameKindNames);
-		commands.exported.formats =
-			values_of<exports::ExportFormat>("--format", commands.formats, exports::kExportFormatNames);
-		return commands.exported;
-	}
-	if (app.got_subcommand("calibrate"))
-		return commands.calibrate;
-	if (app.got_subcommand("selftest")) {
-		commands.selftest.only = items_of("--only", commands.selftest.only);
-		commands.selftest.duration_s = seconds_of(commands.selftest_duration);
-		commands.selftest.tier = tier_of(commands.selftest_tier);
-		return commands.selftest;
-	}
-	if (app.got_subcommand("doctor")) {
-		commands.doctor.tier = tier_of(commands.doctor_tier);
-		commands.doctor.duration_s = seconds_of(commands.doctor_duration);
-		commands.doctor.isolate = value_of<cpuset::Level>("--isolate", commands.doctor_isolate, cpuset::kLevelNames);
-		if (commands.doctor.isolate == cpuset::Level::Soft)
-			throw Failure(ExitCode::Usage, "--isolate: soft isolates only in blocks of a run: give none or full");
-		return commands.doctor;
-	}
-	if (app.got_subcommand("setup"))
-		return commands.setup;
-	return commands.list;
-}
-
-} // namespace
-
-std::optional<CommandLine> parse(int argc, char **argv)
-{
-	CommandLine line;
-	for (int i = 0; i < argc; i++)
-		line.text += std::string(i ? " " : "") + argv[i];
-	CLI::App app("icepath: where does my message's latency go?", "icepath");
-	app.set_version_flag("--version", "icepath " ICEPATH_VERSION);
-	app.require_subcommand(1);
-	app.add_flag("--no-color,--no-colour", line.no_colour, "plain text");
-	app.fallthrough();
-	Commands commands;
-	add_commands(app, commands);
-	refuse_empty_values(app);
-	try {
-		app.parse(argc, argv);
-	} catch (const CLI::Success &help) {
-		std::ostringstream text;
-		app.exit(help, text, text);
-		print(text.str());
-		return std::nullopt;
-	} catch (const CLI::ParseError &error) {
-		// CLI11 reports an unknown command as a missing one.
-		if (dynamic_cast<const CLI::RequiredError *>(&error) && app.get_subcommands().empty() && argc > 1)
-			throw Failure(ExitCode::Usage, fmt::format("\"{}\" isn't a command: icepath --help lists them", argv[1]));
-		throw Failure(ExitCode::Usage, fmt::format("{} (icepath --help lists commands and options)", error.what()));
-	}
-	line.command = chosen(app, commands);
-	return line;
+		commands);
+	add_calibrate(
+		*app.add_subcommand(
+			"calibrate", "find when, within its calls, a queue holds a message, by hardware watchpoints; needs root"),
+		commands.calibrate);
+	add_setup(*app.add_subcommand("setup",
+								  "let a group measure without root, or say what that would change and who may "
+								  "then do what"),
+			  commands.setup);
+	CLI::App *gen = app.add_subcommand("gen", "print man pages, completion or docs/options.md, for the build");
+	gen->group(""); // not in the help
+	gen->add_option("WHAT", commands.page.what)->required();
+	gen->add_option("COMMAND", commands.page.of_command);
 }
 
 } // namespace icepath::cli

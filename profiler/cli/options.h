@@ -106,7 +106,7 @@ struct CommandLine {
 	std::string text; // as typed, for the run's head
 };
 
-// Throws Failure(Usage). Nothing: help or the version was asked for, and has been printed.
+// Throws Failure(Usage). Nothing: help, the version or a page was asked for, and has been printed.
 std::optional<CommandLine> parse(int argc, char **argv);
 
 } // namespace icepath::cli

@@ -71,13 +71,13 @@ inline constexpr Factor kFactors[] = {
 	 "channels that each cell keeps open beside those that carry its messages, and never uses", Factor::Unit::Count, 0,
 	 256, factor::kNone, nullptr, false, " +{} idle", 1},
 	{&Levels::sender_user_ns, "sender_user_ns", "--inject-sender",
-	 "computing between `send` and the call (20us), measured beside the same cell without it",
+	 "computing between the send stamp and the call, as 20us, measured beside the same cell without it",
 	 Factor::Unit::Nanoseconds, 0, 1'000'000'000, factor::kNone, nullptr, true, " +{} µs sender", 1e3},
 	{&Levels::receiver_busy_ns, "receiver_busy_ns", "--inject-receiver",
 	 "computing of the receiver after each message, measured beside the same cell without it",
 	 Factor::Unit::Nanoseconds, 0, 1'000'000'000, factor::kNone, nullptr, true, " +{} µs receiver", 1e3},
 	{&Levels::fifo_priority, "fifo_priority", "--sched",
-	 "scheduling policy of the sides: other, fifo, or fifo:PRIORITY with 1 to 99", Factor::Unit::FifoPriority, 0, 99,
+	 "scheduling policy of the sides; PRIORITY is 1 to 99, without it 1", Factor::Unit::FifoPriority, 0, 99,
 	 factor::kNone, nullptr, false, " fifo:{}", 1},
 };
 inline constexpr size_t kFactorCount = std::size(kFactors);

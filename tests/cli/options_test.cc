@@ -6,7 +6,10 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "icepath/plugin.h"
+#include "profiler/exports/run_json.h"
 #include "profiler/failure.h"
+#include "profiler/rundir/head_json.h"
 
 namespace icepath::cli {
 namespace {
@@ -419,6 +422,33 @@ TEST(CommandLine, HasColourBeforeAndAfterTheCommand)
 }
 
 TEST(CommandLine, KeepsWhatWasTyped) { EXPECT_EQ(parsed({"run", "-t", "tcp"})->text, "icepath run -t tcp"); }
+
+std::string printed_by(const Words &words)
+{
+	testing::internal::CaptureStdout();
+	EXPECT_FALSE(parsed(words));
+	return testing::internal::GetCapturedStdout();
+}
+
+TEST(CommandLine, VersionSaysWhatOthersRead)
+{
+	const std::string version = printed_by({"--version"});
+	for (const std::string &line : {fmt::format("icepath {}\n", ICEPATH_VERSION), std::string("\ncommit "),
+									fmt::format("\nplug-in ABI {}\n", ICEPATH_PLUGIN_ABI),
+									fmt::format("\ncapture format {} ", rundir::kFormatVersion),
+									fmt::format("\nrun.json schema {}\n", exports::kSchema)})
+		EXPECT_NE(version.find(line), std::string::npos) << version;
+}
+
+TEST(CommandLine, GeneratesPagesUnseen)
+{
+	EXPECT_EQ(printed_by({"--help"}).find("gen"), std::string::npos);
+	EXPECT_NE(printed_by({"gen", "man", "run"}).find(".TH ICEPATH\\-RUN 1 "), std::string::npos);
+	expect_refused({"gen"}, "WHAT");
+	expect_refused({"gen", "tcsh"}, "isn't one of man, bash, zsh, fish, options");
+	expect_refused({"gen", "man", "fly"}, "\"fly\" isn't a command");
+	expect_refused({"gen", "bash", "run"}, "only gen man is of a command");
+}
 
 TEST(CommandLine, HelpAndVersionAreAnswers)
 {

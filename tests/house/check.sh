@@ -99,8 +99,8 @@ packages() {
 # Every code of failure.h has its row in the table, and the table has no other.
 exit_codes() {
 	sed -n '/^enum class ExitCode/,/^};/s/^[^=]*= \([0-9]*\),.*/\1/p' profiler/failure.h | sort >"$build/codes.expected"
-	sed -n 's/^| `\([0-9]*\)` | .*/\1/p' docs/usage.md | sort >"$build/codes.found"
-	difference codes docs/usage.md
+	sed -n 's/^| `\([0-9]*\)` | .*/\1/p' docs/options.md | sort >"$build/codes.found"
+	difference codes docs/options.md
 }
 
 # Tables and pictures of documents have the figures of the results that they name.
@@ -123,18 +123,17 @@ build_folders() {
 		sed 's/^\([0-9]*\):.*/Makefile:\1: name the folder by $(BUILD)/' || true
 }
 
-# Whatever --help lists is explained, and what is explained exists.
+# docs/options.md is what icepath prints, each command has a chapter in docs/usage.md, and what that names exists.
 options() {
 	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
-	for command in "" $("$icepath" --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\{2,\}\) .*/\1/p'); do
-		"$icepath" $command --help | grep -o -E -e '--[a-z][a-z-]+'
-		[ -z "$command" ] || grep -q "^## .*icepath $command" docs/usage.md ||
-			echo "icepath $command: no chapter in docs/usage.md" >&2
-	done 2>"$build/options.chapters" | sort -u >"$build/options.expected"
-	grep -o -E -e '`(-[a-z], )?--[a-z][a-z-]+' docs/usage.md | grep -o -E -e '--[a-z][a-z-]+' |
+	"$icepath" gen options | diff docs/options.md - >"$build/options.diff" ||
+		echo "docs/options.md isn't what icepath prints: $build/bin/icepath gen options >docs/options.md"
+	for command in $(sed -n 's/^## icepath \([a-z]*\)$/\1/p' docs/options.md); do
+		grep -q "^## .*icepath $command" docs/usage.md || echo "icepath $command: no chapter in docs/usage.md"
+	done
+	grep -o -E -e '--[a-z][a-z0-9-]+' docs/options.md | sort -u >"$build/options.expected"
+	grep -o -E -e '`(-[a-z], )?--[a-z][a-z0-9-]+' docs/usage.md | grep -o -E -e '--[a-z][a-z0-9-]+' |
 		sort -u >"$build/options.found"
-	cat "$build/options.chapters"
-	comm -23 "$build/options.expected" "$build/options.found" | sed 's/$/: not in docs\/usage.md/'
 	comm -13 "$build/options.expected" "$build/options.found" |
 		sed 's/$/: in docs\/usage.md, but icepath has no such option/'
 }
