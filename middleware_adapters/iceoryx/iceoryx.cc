@@ -8,7 +8,8 @@
 // forever: it joins nobody any more.
 //
 // A full queue makes publish() wait, in a loop of the library that can't be cancelled. Only the queue's removal ends
-// it: iox-roudi does that a tenth of a second after the publisher stopped offering, or 1.5 s after the receiver died.
+// it: iox-roudi does that a tenth of a second after the publisher stopped offering. It runs without its monitoring
+// (roudi.h), so the receiver's death doesn't end it.
 #include <signal.h>
 
 #include <algorithm>
@@ -195,7 +196,7 @@ int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 	// Without a queue, the message was lost.
 	if (end->is_cancelled() || !end->ports->has_subscriber())
 		return end->end_of_cancelled();
-	return end->watch.look(*end, message->return_ns); // iox-roudi takes 1.5 s to notice
+	return end->watch.look(*end, message->return_ns); // iox-roudi doesn't notice
 }
 
 int lend(icepath_endpoint *end, uint64_t bytes, void **slot)

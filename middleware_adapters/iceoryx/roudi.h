@@ -30,7 +30,8 @@ count = 384
 size = 1048704
 count = 64
 )";
-inline constexpr const char *kRouDiArguments[] = {"-c", kRouDiConfig, "-l", "warning", nullptr};
+// Without its monitoring (-m): it would take processes for dead that stood still for 1.5 s while others were measured.
+inline constexpr const char *kRouDiArguments[] = {"-c", kRouDiConfig, "-l", "warning", "-m", "off", nullptr};
 inline constexpr icepath_daemon kRouDi = {
 	sizeof(icepath_daemon),      "iox-roudi", "iceoryx", kRouDiArguments, kRouDiConfig, kRouDiPools,
 	"RouDi is ready for clients"};
