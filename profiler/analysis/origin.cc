@@ -41,7 +41,9 @@ Origin origin_of(const path::Culprit &who, bool slept, const path::Observations 
 	using Kind = path::Culprit::Kind;
 	switch (who.kind) {
 	case Kind::Task:
-		return path::is_of_cell(seen, who.id) || seen.helpers.contains(who.id) ? Origin::OwnThread : Origin::OthersTask;
+		return path::is_of_another_cell(seen, who.id)                            ? Origin::OtherTarget
+			   : path::is_of_cell(seen, who.id) || seen.helpers.contains(who.id) ? Origin::OwnThread
+																				 : Origin::OthersTask;
 	case Kind::Interrupt:
 		return of_interrupt(who, slept);
 	case Kind::Throttled:

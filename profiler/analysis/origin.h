@@ -17,21 +17,23 @@ enum class Origin : uint8_t {
 	Tick, // the scheduler's tick, and the softirqs that it raises
 	OthersInterrupt,
 	OthersTask,
+	OtherTarget, // a thread of another cell of the run: of a side, its library, its daemon, or what these started
 	Limit, // of a control group
 	IdleCpu,
 	Unknown,
 };
 // Words for programs.
-inline constexpr std::array<std::string_view, 9> kOriginIds = {
-	"own_work", "own_thread", "own_timer", "tick", "interrupt", "task", "limit", "idle_cpu", "unknown"};
+inline constexpr std::array<std::string_view, 10> kOriginIds = {
+	"own_work", "own_thread", "own_timer", "tick", "interrupt", "task", "other_target", "limit", "idle_cpu", "unknown"};
 // What reports call it, where it isn't named after a thread or an interrupt.
-inline constexpr std::array<std::string_view, 9> kOriginWords = {
-	"its own packets",  "a thread of its own", "its own timer", "the scheduler's tick", "others' interrupt",
-	"a task of others", "a control group",     "the idle CPU",  "no record tells"};
+inline constexpr std::array<std::string_view, 10> kOriginWords = {
+	"its own packets",  "a thread of its own",        "its own timer",   "the scheduler's tick", "others' interrupt",
+	"a task of others", "another target of this run", "a control group", "the idle CPU",         "no record tells"};
 
-inline constexpr std::array<std::string_view, 9> kOriginWordsOfMany = {
-	"its own packets", "threads of its own", "its own timers", "the scheduler's tick", "others' interrupts",
-	"tasks of others", "control groups",     "the idle CPU",   "no record tells"};
+// The same of several.
+inline constexpr std::array<std::string_view, 10> kOriginWordsOfMany = {
+	"its own packets", "threads of its own",        "its own timers", "the scheduler's tick", "others' interrupts",
+	"tasks of others", "other targets of this run", "control groups", "the idle CPU",         "no record tells"};
 
 constexpr std::string_view id(Origin origin) { return kOriginIds[static_cast<size_t>(origin)]; }
 constexpr std::string_view word(Origin origin) { return kOriginWords[static_cast<size_t>(origin)]; }

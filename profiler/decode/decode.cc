@@ -307,6 +307,19 @@ void add_thread(uint32_t tid, uint32_t cpu, const std::string &name, Observation
 	seen.task_names[tid] = name;
 }
 
+// The name of the other cell's side or daemon whose process has this thread; nothing: none, or that is its own name.
+std::optional<std::string> owner_of(const Thread &thread, const model::Block &block, const Observations &seen)
+{
+	const auto is_its = [&](const auto &one) { return one.tid == thread.process && one.tid != thread.tid; };
+	if (const auto side = std::ranges::find_if(block.window->threads, is_its);
+		side != block.window->threads.end() && seen.threads.at(side->tid).of_another_cell)
+		return side->name;
+	if (const auto other = std::ranges::find_if(block.window->others, is_its);
+		other != block.window->others.end() && seen.of_other_cells.contains(other->tid))
+		return other->name;
+	return std::nullopt;
+}
+
 // Threads of other cells stay: one of them may have the CPU that a thread of this cell waits for.
 void name_sides(const model::Block &block, const model::Cell &cell, Observations &seen)
 {
@@ -317,6 +330,14 @@ void name_sides(const model::Block &block, const model::Cell &cell, Observations
 		seen.threads[tid].of_another_cell = false;
 		seen.task_names[tid] = seen.threads[tid].name = model::side_name(cell, side);
 	}
+	for (const model::WindowOther &other : block.window->others)
+		if (std::ranges::find(other.cells, block.cell) == other.cells.end()) {
+			seen.of_other_cells.insert(other.tid);
+			seen.task_names[other.tid] = other.name;
+		}
+	for (auto &[tid, thread] : seen.threads)
+		if (const auto owner = owner_of(thread, block, seen))
+			seen.task_names[tid] = thread.name = *owner + "'s " + thread.name;
 }
 
 // Stamped calls replace those of the log: they carry more, and the log has them only where a library's cell shares the

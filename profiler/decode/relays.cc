@@ -129,12 +129,8 @@ std::set<uint64_t> overlapping(const Observations &seen)
 // program while certain tasks are current, interrupts on top of them aren't seen. Processes of other cells don't count.
 bool missed_a_waking(const Observations &seen, const Delivery &delivery)
 {
-	std::set<uint32_t> others;
-	for (const auto &[tid, thread] : seen.threads)
-		if (thread.of_another_cell)
-			others.insert(thread.process);
 	return std::ranges::any_of(seen.threads, [&](const auto &thread) {
-		return !others.contains(thread.second.process) &&
+		return !path::is_of_another_cell(seen, thread.first) &&
 			   std::ranges::any_of(thread.second.off, [&](const OffCpu &off) {
 				   return !off.preempted && off.waking_ns == 0 && off.in_ns > delivery.send.at_ns &&
 						  off.in_ns <= delivery.recv.at_ns;

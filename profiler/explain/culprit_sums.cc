@@ -19,7 +19,8 @@ std::string in_words(const analysis::CulpritRow &row)
 	using Kind = path::Culprit::Kind;
 	if (row.kind == Kind::Unknown)
 		return "unknown (no record)";
-	if (row.origin == Origin::OwnWork || (row.origin == Origin::OwnTimer && !row.ended_sleep()))
+	if (row.origin == Origin::OwnWork || row.origin == Origin::OtherTarget ||
+		(row.origin == Origin::OwnTimer && !row.ended_sleep()))
 		return fmt::format("{} ({})", row.name, word(row.origin));
 	return row.kind == Kind::Task && !row.name.starts_with("task ") ? "task " + row.name : row.name;
 }

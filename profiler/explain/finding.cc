@@ -34,6 +34,7 @@ constexpr std::array<FindingRow, kFindingIds> kRows = {{
 	{Id::SlowBesideResends, "slow_beside_resends", Topic::Reading, Severity::Note, Mend::None},
 	{Id::CameWithNext, "came_with_next", Topic::Reading, Severity::Note, Mend::None},
 	{Id::HeldByTcp, "held_by_tcp", Topic::Reading, Severity::Note, Mend::None},
+	{Id::OtherTarget, "other_target", Topic::Reading, Severity::Doubt, Mend::None},
 	{Id::FifoSpinners, "fifo_spinners", Topic::Reading, Severity::Note, Mend::None},
 	{Id::BlocksOfFewMessages, "blocks_of_few_messages", Topic::Reading, Severity::Note, Mend::None},
 	{Id::ValuesRounded, "values_rounded", Topic::Reading, Severity::Note, Mend::None},

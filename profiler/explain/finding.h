@@ -45,6 +45,7 @@ enum class FindingId : uint8_t {
 	SlowBesideResends,
 	CameWithNext,
 	HeldByTcp,
+	OtherTarget,
 	FifoSpinners,
 	BlocksOfFewMessages,
 	ValuesRounded,

@@ -127,6 +127,28 @@ void add_layer_notices(const analysis::CellResult &cell, size_t index, List &lis
 						.evidence = {{Fact::Of, mean}}});
 }
 
+// Cells that share a window, and what couldn't be kept still.
+void add_neighbour_notice(const analysis::CellResult &cell, size_t index, List &list)
+{
+	constexpr double kWorthTelling = 0.001; // of the messages: those of a p99.9
+	uint64_t messages = 0, ns = 0;
+	std::string name; // of the longest
+	for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX))
+		if (row.origin == analysis::Origin::OtherTarget && !row.ended_sleep()) {
+			messages += row.messages;
+			ns += row.total_ns;
+			name = name.empty() ? row.name : name;
+		}
+	const double limit = kWorthTelling * number(cell.complete());
+	if (messages > 0 && number(messages) >= limit)
+		list.push_back(
+			{.id = FindingId::OtherTarget,
+			 .cell = index,
+			 .value = number(messages),
+			 .limit = limit,
+			 .evidence = {{Fact::Of, number(cell.complete())}, {Fact::OfNs, number(ns)}, {Fact::Names, name}}});
+}
+
 // The kernel's limit of real-time tasks stops a side only once it has run for long without a sleep. What counts is
 // whether it did.
 void add_fifo_notice(const analysis::CellResult &cell, size_t index, List &list)
@@ -262,6 +284,7 @@ void add_cell_notices(const analysis::CellResult &cell, size_t index, const anal
 		if (told)
 			list.push_back(std::move(*told));
 	add_layer_notices(cell, index, list);
+	add_neighbour_notice(cell, index, list);
 	add_fifo_notice(cell, index, list);
 	add_weight_notice(cell, index, list);
 	add_length_notices(cell, index, list);

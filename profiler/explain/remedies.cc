@@ -227,6 +227,13 @@ constexpr Row kRemedies[] = {
 								: "keep them off (icepath run --isolate full, where icepath doctor calls it "
 								  "possible), or take other CPUs (--cpus)");
 	 }},
+	{"other_target", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, took_cpu<Origin::OtherTarget>); },
+	 [](const Symptoms &symptoms) {
+		 return fmt::format("other targets of this run, which had these CPUs meanwhile ({}): measure {} without them "
+							"(-t {})",
+							names_of(symptoms, took_cpu<Origin::OtherTarget>), symptoms.cell.target,
+							symptoms.cell.target);
+	 }},
 	{"shared_cpu",
 	 [](const Symptoms &symptoms) {
 		 return shares_a_cpu(symptoms.cell) ? ns_of_causes(symptoms, took_cpu<Origin::OwnThread>) : 0.0;

@@ -23,6 +23,14 @@ struct WindowThread {
 	std::string name; // "tcp receiver"
 };
 
+// A thread of a cell of the run that isn't measured in the window, which ran in it nevertheless; or a daemon, by its
+// process, that only some of the window's cells use.
+struct WindowOther {
+	uint32_t tid = 0; // as WindowThread's
+	std::string name; // "nng/ipc's nng:task", "daemon mosquitto"
+	std::vector<uint32_t> cells; // for which it works
+};
+
 // The records of one slot: see ebpf/records.h.
 struct SlotCapture {
 	int32_t cpu = -1; // -1: the slot of all CPUs without a worker
@@ -59,6 +67,7 @@ struct Window {
 	std::vector<std::vector<uint32_t>> stacks; // indices into `functions`, from the outermost one to what was running
 	ClockPair begin, finish;
 	std::vector<WindowThread> threads; // each once
+	std::vector<WindowOther> others; // likewise; none without probes
 	std::vector<SlotCapture> slots; // empty without probes
 	std::vector<SkippedPrograms> skipped;
 	// CPU time in the window. Steal: taken by the hypervisor from all of the run's CPUs together, by the kernel's

@@ -224,6 +224,8 @@ struct Observations {
 	std::map<uint32_t, Thread> threads; // by tid: those that may be on a path
 	std::map<uint16_t, Cpu> cpus;
 	std::map<uint32_t, std::string> task_names; // of culprits
+	// Threads and processes of the run's other cells: all whose work for another cell `threads` don't tell.
+	std::set<uint32_t> of_other_cells;
 	// Kernel threads that carried messages of the cell or woke its threads: they work on its behalf, at least now and
 	// then.
 	std::set<uint32_t> helpers;
@@ -243,14 +245,23 @@ struct Observations {
 	uint64_t begin_ns = 0, end_ns = 0;
 };
 
+// Whether it is a thread of another cell of the run: of a side, its library, its daemon, or what these started.
+inline bool is_of_another_cell(const Observations &seen, uint32_t tid)
+{
+	if (seen.of_other_cells.contains(tid))
+		return true;
+	const auto thread = seen.threads.find(tid);
+	if (thread == seen.threads.end())
+		return false;
+	const auto process = seen.threads.find(thread->second.process);
+	return thread->second.of_another_cell || seen.of_other_cells.contains(thread->second.process) ||
+		   (process != seen.threads.end() && process->second.of_another_cell);
+}
+
 // Whether it is a thread of the cell that was measured: of a side, its library, its daemon, or what these started.
 inline bool is_of_cell(const Observations &seen, uint32_t tid)
 {
-	const auto thread = seen.threads.find(tid);
-	if (thread == seen.threads.end() || thread->second.of_another_cell)
-		return false;
-	const auto process = seen.threads.find(thread->second.process);
-	return process == seen.threads.end() || !process->second.of_another_cell;
+	return seen.threads.contains(tid) && !is_of_another_cell(seen, tid);
 }
 
 // Number of captured records that can't be read; a lower bound where others are missing too.

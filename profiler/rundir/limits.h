@@ -50,6 +50,7 @@ inline constexpr size_t kMaxSides = 65; // of one cell: a sender with 64 receive
 inline constexpr size_t kMaxChannels = 64; // of one cell
 inline constexpr size_t kMaxBlocks = 64; // of one window
 inline constexpr size_t kMaxWindowThreads = 128; // known from the window's start
+inline constexpr size_t kMaxOthers = 1024; // tasks of other cells in a window
 inline constexpr size_t kMaxSkipped = 16; // of one window: spans in which programs were skipped
 inline constexpr size_t kMaxFunctions = 65536; // of one window's stacks
 inline constexpr size_t kMaxStacks = 65536;

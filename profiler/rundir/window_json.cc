@@ -75,6 +75,28 @@ void samples_from_json(const Json &json, model::Window &window)
 	}
 }
 
+void add_others(const model::Window &window, Json &json)
+{
+	for (const model::WindowOther &other : window.others)
+		json["others"].push_back({{"tid", other.tid}, {"name", other.name}, {"cells", other.cells}});
+}
+
+void others_from_json(const Json &json, model::Window &window)
+{
+	if (!json.contains("others")) // in most windows nothing of other cells runs
+		return;
+	for (const Json &one : array_field(json, "others", kMaxOthers)) {
+		model::WindowOther &other = window.others.emplace_back();
+		other.tid = u32_field(one, "tid");
+		other.name = name_field(one, "name");
+		for (const Json &cell : array_field(one, "cells", kMaxCells)) {
+			if (!cell.is_number_unsigned() || cell.get<uint64_t>() >= kMaxCells)
+				wrong("cells", "names a cell that no run can have");
+			other.cells.push_back(cell.get<uint32_t>());
+		}
+	}
+}
+
 Json or_null(const std::optional<uint64_t> &value) { return value ? Json(*value) : Json(nullptr); }
 
 } // namespace
@@ -105,6 +127,7 @@ Json to_json(const model::Window &window, size_t blocks)
 				 {"own_cpu_ns", or_null(window.own_cpu_ns)},
 				 {"times_throttled", or_null(window.times_throttled)},
 				 {"blocks", blocks}};
+	add_others(window, json);
 	add_samples(window, json);
 	return json;
 }
@@ -139,6 +162,7 @@ WindowShape window_from_json(const Json &json)
 	window.steal_ns = unsigned_or_null(json, "steal_ns");
 	window.own_cpu_ns = unsigned_or_null(json, "own_cpu_ns");
 	window.times_throttled = unsigned_or_null(json, "times_throttled");
+	others_from_json(json, window);
 	samples_from_json(json, window);
 	shape.blocks = unsigned_field(json, "blocks", kMaxBlocks);
 	return shape;

@@ -16,7 +16,8 @@ namespace {
 std::string rest_of(const explain::Cause &cause)
 {
 	const bool says_more =
-		analysis::is_own(cause.origin) && !(cause.origin == analysis::Origin::OwnTimer && cause.ended_sleep);
+		cause.origin == analysis::Origin::OtherTarget ||
+		(analysis::is_own(cause.origin) && !(cause.origin == analysis::Origin::OwnTimer && cause.ended_sleep));
 	return says_more ? fmt::format("{}, {}", model::name(cause.layer), analysis::word(cause.origin))
 					 : std::string(model::name(cause.layer));
 }

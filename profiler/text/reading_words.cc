@@ -173,6 +173,17 @@ const Wording kToRead[] = {
 		 },
 	 .kind = "held by TCP",
 	 .is_brief = true},
+	{.id = Id::OtherTarget,
+	 .words =
+		 [](const RunResult &result, const Finding &finding) {
+			 return fmt::format("another target of this run had its CPU for {} while {} of {} messages waited ({}): to "
+								"compare its tail, measure it without the others (-t {})",
+								stats::duration(finding.number(Fact::OfNs)), count_in(finding),
+								count_in(finding, Fact::Of), finding.text(Fact::Names),
+								result.cells[finding.cell.value()].cell.target);
+		 },
+	 .kind = "CPU time of another target",
+	 .is_brief = true},
 	{.id = Id::FifoSpinners, .words = fifo_text, .kind = "sides under SCHED_FIFO that never sleep", .is_brief = true},
 	{.id = Id::BlocksOfFewMessages, .words = weight_text, .kind = "blocks with fewer messages", .is_brief = true},
 	{Id::ValuesRounded, "",

@@ -12,7 +12,7 @@ using path::Culprit;
 using Kind = Culprit::Kind;
 using Work = Culprit::Work;
 
-constexpr uint32_t kSide = 10, kHelper = 11, kOtherCells = 30, kKernelThread = 50, kForeign = 99;
+constexpr uint32_t kSide = 10, kHelper = 11, kOtherCells = 30, kKernelThread = 50, kOtherDaemon = 60, kForeign = 99;
 
 path::Observations known_threads()
 {
@@ -21,6 +21,8 @@ path::Observations known_threads()
 	seen.threads[kHelper].process = kSide;
 	seen.threads[kOtherCells].of_another_cell = true;
 	seen.threads[kOtherCells + 1].process = kOtherCells;
+	seen.threads[kOtherDaemon + 1].process = kOtherDaemon;
+	seen.of_other_cells = {kOtherDaemon};
 	seen.helpers = {kKernelThread};
 	return seen;
 }
@@ -36,8 +38,10 @@ TEST(Origins, OfTasksAreByWhoStartedThem)
 {
 	EXPECT_EQ(of_task(kHelper), Origin::OwnThread) << "whether messages pass it or not";
 	EXPECT_EQ(of_task(kKernelThread), Origin::OwnThread);
-	EXPECT_EQ(of_task(kOtherCells), Origin::OthersTask);
-	EXPECT_EQ(of_task(kOtherCells + 1), Origin::OthersTask) << "of that one's process";
+	EXPECT_EQ(of_task(kOtherCells), Origin::OtherTarget);
+	EXPECT_EQ(of_task(kOtherCells + 1), Origin::OtherTarget) << "of that one's process";
+	EXPECT_EQ(of_task(kOtherDaemon), Origin::OtherTarget);
+	EXPECT_EQ(of_task(kOtherDaemon + 1), Origin::OtherTarget) << "followed for another cell of the window";
 	EXPECT_EQ(of_task(kForeign), Origin::OthersTask);
 }
 

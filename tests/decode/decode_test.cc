@@ -274,6 +274,33 @@ TEST(Decode, WhoIsMeasuredBesideIsNamedWhereItHadTheCpu)
 	EXPECT_EQ(capture.text().find("by 40"), std::string::npos) << capture.text();
 }
 
+TEST(Decode, ThreadsOfOtherCellsAreToldAsTheirs)
+{
+	constexpr uint32_t kSide = 40, kItsThread = 41, kDaemon = 50, kDaemonsThread = 51, kLeftRunning = 60;
+	Capture capture(kUnixSocket);
+	capture.block.cell = 2;
+	capture.ready(1150);
+	capture.window().threads.push_back({kSide, kReceiverCpu, "tcp receiver"});
+	for (const auto &[tid, process] : {std::pair{kItsThread, kSide}, {kDaemonsThread, kDaemon}}) {
+		icepath_record &thread = capture.add(1, ICEPATH_RECORD_THREAD, 20, tid);
+		thread.thread.tgid = process;
+		std::strcpy(thread.thread.comm, "worker");
+	}
+	capture.window().others = {{kDaemon, "daemon broker", {0, 1}}, {kLeftRunning, "nng/ipc's nng:task", {3}}};
+	Observations seen = capture.decoded();
+	for (const uint32_t tid : {kSide, kItsThread, kDaemonsThread, kLeftRunning})
+		EXPECT_TRUE(path::is_of_another_cell(seen, tid)) << tid;
+	for (const uint32_t tid : {kSender, kReceiver})
+		EXPECT_FALSE(path::is_of_another_cell(seen, tid)) << tid;
+	EXPECT_EQ(seen.task_names.at(kItsThread), "tcp receiver's worker");
+	EXPECT_EQ(seen.task_names.at(kDaemonsThread), "daemon broker's worker");
+	EXPECT_EQ(seen.task_names.at(kLeftRunning), "nng/ipc's nng:task");
+	capture.block.cell = 1;
+	seen = capture.decoded();
+	EXPECT_FALSE(path::is_of_another_cell(seen, kDaemonsThread)) << "it is this cell's daemon as well";
+	EXPECT_EQ(seen.task_names.at(kDaemonsThread), "worker");
+}
+
 TEST(Decode, OneReadOfTwoMessages)
 {
 	Capture capture(kUnixSocket, 2);

@@ -130,6 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
 		RemedyCase{"task", Layer::Preempted, Part::None, "python3"},
 		RemedyCase{"", Layer::Blocked, Part::None, "python3", analysis::Origin::OthersTask, true}, // it woke the thread
 		RemedyCase{"own_thread", Layer::Runqueue, Part::None, "recvUC", analysis::Origin::OwnThread},
+		RemedyCase{"other_target", Layer::Runqueue, Part::None, "nng/ipc's nng:task", analysis::Origin::OtherTarget},
 		RemedyCase{"shared_cpu",
 				   Layer::Runqueue,
 				   Part::None,

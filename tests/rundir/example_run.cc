@@ -134,6 +134,7 @@ model::Block example_block(uint32_t round, bool probed)
 	record.bytes = 64;
 	record.seq = 1;
 	record.end_ns = 5000;
+	window->others = {{77, "nng/ipc's nng:task", {3}}, {78, "daemon mosquitto", {1, 2}}};
 	window->slots.resize(2);
 	window->slots[0] = {.cpu = 3, .first = 2, .position = 7, .capacity = 2, .records = {record, record}};
 	window->slots[1] = {.cpu = -1, .position = 0, .capacity = 2, .records = {}};

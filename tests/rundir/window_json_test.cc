@@ -42,6 +42,24 @@ TEST(WindowJson, RefusesASlotThatCannotBe)
 	EXPECT_THROW(window_from_json(json), std::runtime_error);
 }
 
+TEST(WindowJson, KeepsWhatRanOfOtherCells)
+{
+	EXPECT_FALSE(to_json(*example_block(0, false).window, 1).contains("others"));
+	const auto sound = nlohmann::ordered_json::parse(to_json(*example_block(0, true).window, 1).dump());
+	const std::vector<model::WindowOther> others = window_from_json(sound).window.others;
+	ASSERT_EQ(others.size(), 2u);
+	EXPECT_EQ(others[0].tid, 77u);
+	EXPECT_EQ(others[0].name, "nng/ipc's nng:task");
+	EXPECT_EQ(others[1].cells, (std::vector<uint32_t>{1, 2}));
+	nlohmann::ordered_json json = sound;
+	json["others"][0]["cells"][0] = kMaxCells;
+	EXPECT_THROW(window_from_json(json), std::runtime_error);
+	json = sound;
+	for (size_t i = 0; i < kMaxOthers; i++)
+		json["others"].push_back(sound["others"][0]);
+	EXPECT_THROW(window_from_json(json), std::runtime_error);
+}
+
 TEST(WindowJson, KeepsSampledStacks)
 {
 	const auto sound = nlohmann::ordered_json::parse(to_json(*example_block(0, true).window, 1).dump());
