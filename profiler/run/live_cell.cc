@@ -416,10 +416,21 @@ std::optional<std::string> LiveCell::death() const
 	return std::nullopt;
 }
 
+std::vector<WorkerProcess *> LiveCell::processes()
+{
+	std::vector<WorkerProcess *> all;
+	for (const auto &worker : workers_)
+		if (std::ranges::find(all, &worker->process()) == all.end())
+			all.push_back(&worker->process());
+	return all;
+}
+
 void LiveCell::close()
 {
-	for (const auto &worker : workers_)
+	for (const auto &worker : workers_) {
 		worker->hang_up();
+		worker->process().go_on();
+	}
 	const uint64_t give_up_ns = icepath_now_ns() + kLeaveNs;
 	for (const auto &worker : workers_) {
 		pollfd end{worker->process().pidfd(), POLLIN, 0};

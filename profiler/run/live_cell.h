@@ -70,9 +70,11 @@ public:
 	bool failure_may_pass() const;
 	// "the sender of … was killed by signal 9", if a worker has ended by itself.
 	std::optional<std::string> death() const;
-	// Lets the workers leave in order, so that libraries can notify their peers, and waits for kLeaveNs at most.
+	// Lets the workers leave in order, so that libraries can notify their peers, and waits for kLeaveNs at most. They
+	// may stand still.
 	void close();
 
+	std::vector<WorkerProcess *> processes(); // each once
 	const std::vector<uint32_t> &tids() const { return tids_; } // by side
 	// By thread: numbers of privilege::Helper.
 	const std::vector<uint32_t> &helper_numbers() const { return helper_numbers_; }

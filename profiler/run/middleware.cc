@@ -174,6 +174,8 @@ Surroundings Middleware::surroundings_of(const model::Cell &cell, const std::str
 	if (const auto why = daemon_end(plugin))
 		throw WorkerFailed(*why);
 	const Daemon &daemon = *daemons_.at(plugin);
+	if (WorkerProcess *process = daemon.process())
+		process->go_on();
 	return {&*space_, daemon.family(), daemon.clock()};
 }
 
@@ -197,6 +199,12 @@ std::optional<std::string> Middleware::daemon_end(const std::string &plugin) con
 {
 	const auto daemon = daemons_.find(plugin);
 	return daemon == daemons_.end() ? std::nullopt : daemon->second->end();
+}
+
+const Daemon *Middleware::find_daemon(const std::string &plugin) const
+{
+	const auto daemon = daemons_.find(plugin);
+	return daemon == daemons_.end() || !daemon->second->process() ? nullptr : daemon->second.get();
 }
 
 } // namespace icepath::run

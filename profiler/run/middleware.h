@@ -32,6 +32,8 @@ public:
 	std::optional<std::string> end() const;
 	// Makes room for further output. Call it between blocks.
 	void empty_log();
+	WorkerProcess *process() const { return worker_ ? &worker_->process() : nullptr; } // nullptr: there is none
+	const std::string &what() const { return worker_->what(); } // "daemon iox-roudi"; only where there is a process
 	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
 	std::optional<clockid_t> clock() const; // see Surroundings
 
@@ -73,11 +75,13 @@ public:
 						privilege::RootSpace *root = nullptr, cpuset::CpuList cpus = {})
 		: helper_(helper), interrupted_(interrupted), root_(root), cpus_(std::move(cpus))
 	{}
-	// Where workers of this plug-in run. The first call starts its daemon. Empty for kernel transports. Throws Failure.
+	// Where workers of this plug-in run. The first call starts its daemon, and any makes it go on. Empty for kernel
+	// transports. Throws Failure.
 	Surroundings surroundings_of(const model::Cell &cell, const std::string &plugin);
 	// Why the plug-in's daemon no longer works: it has ended, or is stopped.
 	std::optional<std::string> daemon_end(const std::string &plugin) const;
 	void empty_logs(); // of all daemons: between blocks
+	const Daemon *find_daemon(const std::string &plugin) const; // nullptr: it has no process
 
 private:
 	std::shared_ptr<Daemon> daemon_for(const std::string &plugin);

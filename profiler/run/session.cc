@@ -28,6 +28,7 @@
 #include "profiler/run/run_probes.h"
 #include "profiler/run/run_record.h"
 #include "profiler/run/sampled_functions.h"
+#include "profiler/run/still_cells.h"
 #include "profiler/run/together.h"
 #include "profiler/rundir/container.h"
 
@@ -75,7 +76,8 @@ public:
 		  middleware_(&helper, &interrupted, options.root_space, options.daemon_cpus),
 		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_,
 				  {options.locks_memory, options.pins_library_threads, options.keeper}),
-		  cells_(head_, opener_, notices_), changes_(options.machine_root), record_(options.directory, head_)
+		  cells_(head_, opener_, notices_), still_(plan, visits_, cells_, middleware_), changes_(options.machine_root),
+		  record_(options.directory, head_)
 	{
 		load_capture();
 		measure_noise();
@@ -167,6 +169,7 @@ private:
 	void open_visit(size_t v)
 	{
 		uint64_t took_ns = 0;
+		still_.go_on();
 		try {
 			for (const size_t i : visits_[v])
 				if (!interrupted && !cells_.is_over(i))
@@ -232,6 +235,7 @@ private:
 		if (!options_.rehearse_report || interrupted || !budget_.rehearsal_is_due())
 			return;
 		const uint64_t begin_ns = icepath_now_ns();
+		still_.go_on();
 		if (options_.rehearse_report())
 			budget_.rehearsed(icepath_now_ns() - begin_ns);
 		else
@@ -302,17 +306,22 @@ private:
 		std::vector<LiveCell *> cells;
 		std::vector<BlockWish> wishes;
 		std::list<Injected> injected;
+		uint64_t longest_ns = 0;
 		for (size_t n = 0; n < visit.size(); n++) {
 			cells.push_back(cells_.live(visit[n]));
 			wishes.push_back(wishes_.next(visit[n], progress_.probed, counts_hardware(round),
 										  options_.samples && is_sampled(round), budget_.block_ns(v)));
 			wishes[n].first_after_ns = first_after_ns(head_.cells[visit[n]], n, visit.size());
-			injected.emplace_back(options_, visit[n], *cells[n]);
+			longest_ns = std::max(longest_ns, wishes[n].first_after_ns + wishes[n].duration_ns);
 		}
+		still_.leave_alone(visit, longest_ns);
+		for (size_t n = 0; n < visit.size(); n++)
+			injected.emplace_back(options_, visit[n], *cells[n]);
 		const machine::BlockCost cost(cpus_, probes_.helper().pid());
 		const Awake awake(options_.awake, head_.cells[visit.front()], notices_);
 		Measured measured = run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
 		injected.clear();
+		still_.tell_others(visit, measured.window);
 		probes_.tell_unwatched(visit, head_.cells);
 		cost.add_to(measured.window);
 		if (measured.window.is_sampled())
@@ -355,9 +364,10 @@ private:
 		if (!cells_.is_fresh(i))
 			return true;
 		const uint64_t begin_ns = icepath_now_ns();
+		const BlockWish wish = wishes_.first_block(i);
+		still_.leave_alone({i}, wish.duration_ns);
 		const Awake awake(options_.awake, head_.cells[i], notices_);
-		Measured measured =
-			run_together({cells_.live(i)}, {wishes_.first_block(i)}, probes_.slots(), nullptr, &interrupted);
+		Measured measured = run_together({cells_.live(i)}, {wish}, probes_.slots(), nullptr, &interrupted);
 		budget_.warmed_up(v, icepath_now_ns() - begin_ns);
 		if (measured.blocks.front().end != model::BlockEnd::Failed || interrupted)
 			return true;
@@ -464,6 +474,7 @@ private:
 	Middleware middleware_; // before cells_: its daemons end after the cells
 	CellOpener opener_;
 	RunCells cells_;
+	StillCells still_;
 	Progress progress_;
 	machine::Changes changes_;
 	RunRecord record_;

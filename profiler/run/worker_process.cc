@@ -130,9 +130,31 @@ std::optional<std::string> WorkerProcess::end() const
 								: fmt::format("the {} exited with {}", what_, end.si_status);
 }
 
+// The kernel tells of a stop once the last thread has stopped (task_participate_group_stop()).
+bool WorkerProcess::has_stopped() const
+{
+	siginfo_t state{};
+	return waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &state, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) ||
+		   state.si_pid != 0;
+}
+
+void WorkerProcess::stand_still()
+{
+	if (!stands_still_)
+		stands_still_ = syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGSTOP, nullptr, 0) == 0;
+}
+
+void WorkerProcess::go_on()
+{
+	if (std::exchange(stands_still_, false))
+		syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGCONT, nullptr, 0);
+}
+
 std::optional<std::string> WorkerProcess::stop() const
 {
 	siginfo_t stopped{};
+	if (stands_still_)
+		return std::nullopt;
 	if (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &stopped, WSTOPPED | WNOHANG | WNOWAIT) || stopped.si_pid == 0)
 		return std::nullopt;
 	return fmt::format("the {} doesn't run: it is stopped ({})", what_, strsignal(stopped.si_status));

@@ -40,8 +40,13 @@ public:
 	bool has_ended() const;
 	// "the sender of … was killed by signal 9"; nothing while it lives.
 	std::optional<std::string> end() const;
-	// "the sender of … doesn't run: it is stopped"; nothing if it isn't stopped.
+	// "the sender of … doesn't run: it is stopped"; nothing if it isn't stopped, or stands still.
 	std::optional<std::string> stop() const;
+	// All of its threads, by SIGSTOP, until go_on(): still_cells.h says why. A process that can't be stopped runs on.
+	void stand_still();
+	void go_on();
+	bool stands_still() const { return stands_still_; } // or will, once its threads have left the kernel
+	bool has_stopped() const; // its threads stand still by now, or it has ended
 	int pidfd() const { return pidfd_.get(); }
 	pid_t pid() const { return pid_; }
 	void call_it(const std::string &what) { what_ = what; }
@@ -50,6 +55,7 @@ private:
 	Fd pidfd_;
 	pid_t pid_ = -1;
 	std::string what_;
+	bool stands_still_ = false;
 };
 
 // icepath's handle of one side of a cell: a control socket of its own, and a process that several sides may share.
@@ -72,6 +78,7 @@ public:
 
 	int socket() const { return socket_.get(); }
 	const WorkerProcess &process() const { return *process_; }
+	WorkerProcess &process() { return *process_; }
 	const std::string &what() const { return what_; }
 	std::string silence() const; // why it doesn't answer, as far as icepath can see
 	// Renames a process of one side, for messages.

@@ -37,7 +37,18 @@ void await_rounds(const Running &running)
 }
 
 void kill_sender(Scene &scene) { signal_child(scene, "initiator", SIGKILL); }
-void stop_receiver(Scene &scene) { signal_child(scene, "responder", SIGSTOP); }
+// Again and again, so that it is stopped in a block: between its cell's blocks it stands still anyway, and goes on for
+// the next one.
+void stop_in_a_block(Scene &scene, const char *name)
+{
+	for (int i = 0; i < 300; i++) {
+		for (const pid_t child : children_named(scene.icepath->pid(), name))
+			kill_process(child, SIGSTOP);
+		std::this_thread::sleep_for(5ms);
+	}
+}
+void stop_receiver(Scene &scene) { stop_in_a_block(scene, "responder"); }
+void stop_daemon(Scene &scene) { stop_in_a_block(scene, "mosquitto"); }
 void kill_daemons(Scene &scene)
 {
 	for (const char *name : {"iox-roudi", "mosquitto"})

@@ -13,6 +13,7 @@ inline void signal_child(const Scene &scene, const char *name, int number) { kil
 // Causes.
 void kill_sender(Scene &scene);
 void stop_receiver(Scene &scene);
+void stop_daemon(Scene &scene);
 void move_sender(Scene &scene); // allows it all CPUs
 void kill_daemons(Scene &scene);
 void kill_keeper(Scene &scene);

@@ -367,6 +367,21 @@ TEST(Middleware, ADaemonThatIsStoppedIsTold)
 	EXPECT_FALSE(middleware.daemon_end(plugin("reads")));
 }
 
+TEST(Middleware, ADaemonThatStandsStillGoesOnForTheNextWorkers)
+{
+	Middleware middleware;
+	EXPECT_EQ(middleware.find_daemon(plugin("reads")), nullptr);
+	middleware.surroundings_of(middleware_cell(), plugin("reads"));
+	WorkerProcess &daemon = *middleware.find_daemon(plugin("reads"))->process();
+	daemon.stand_still();
+	for (int i = 0; i < 500 && !daemon.has_stopped(); i++)
+		usleep(10'000);
+	EXPECT_FALSE(middleware.daemon_end(plugin("reads"))) << "icepath itself stopped it";
+	middleware.surroundings_of(middleware_cell(), plugin("reads"));
+	EXPECT_FALSE(daemon.stands_still());
+	EXPECT_FALSE(daemon.has_stopped());
+}
+
 TEST(Middleware, ADaemonThatIsNeverReadySaysWhatItSaidLast)
 {
 	EXPECT_EQ(refusal("ends"), "the daemon sh exited with 3; its last output: oops");

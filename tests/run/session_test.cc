@@ -79,6 +79,7 @@ protected:
 		options.started_ns = icepath_now_ns();
 		options.messages = kMessages;
 		options.machine_root = machine_root;
+		options.begin_injection = at_block;
 		privilege::Identity user;
 		user.was_root = user.stays_root = true;
 		privilege::Helper helper(user);
@@ -155,6 +156,7 @@ protected:
 	double seconds = 0; // of the run; 0: enough for most tests
 	std::string machine_root; // see SessionOptions
 	std::function<void(const Progress &)> at_progress;
+	std::function<void(size_t cell, const std::vector<uint32_t> &tids)> at_block; // before each
 	std::filesystem::path folder;
 	std::array<std::vector<model::Block>, 2> blocks;
 	std::vector<std::string> notices;
@@ -286,6 +288,48 @@ TEST_F(SessionWithALiar, GoesOnWithoutACellThatCannotBeOpened)
 	EXPECT_TRUE(blocks[0].empty());
 	// 4.5 s for pairs of blocks of at least 10 ms: if the other cell were dropped too, hundreds would be expected.
 	EXPECT_LT(expected_at_first, 450u);
+}
+
+bool is_stopped(uint32_t tid)
+{
+	std::ifstream stat("/proc/" + std::to_string(tid) + "/stat");
+	std::string number, name;
+	char state = 0;
+	stat >> number >> name >> state; // the name of a side has no space
+	return state == 'T';
+}
+
+TEST_F(SessionWithALiar, LeavesEachCellAlone)
+{
+	std::array<std::vector<uint32_t>, 2> sides; // of the present openings
+	size_t looked_at = 0;
+	at_block = [&](size_t cell, const std::vector<uint32_t> &tids) {
+		sides.at(cell) = tids;
+		for (const uint32_t tid : tids)
+			EXPECT_FALSE(is_stopped(tid)) << "of cell " << cell << " itself";
+		if (sides[1 - cell].empty() || access(("/proc/" + std::to_string(sides[1 - cell][0])).c_str(), F_OK))
+			return; // not measured yet, or opened anew
+		looked_at++;
+		for (const uint32_t tid : sides[1 - cell])
+			EXPECT_TRUE(is_stopped(tid)) << "of the other cell, beside a block of cell " << cell;
+	};
+	const SessionResult result = run(0, "nothing");
+	expect_rest_is_kept(result);
+	EXPECT_EQ(result.failed_cells, 0u) << testing::PrintToString(notices);
+	EXPECT_GT(looked_at, 2u);
+}
+
+TEST_F(SessionWithALiar, StopsNothingOfASingleVisit)
+{
+	size_t looked_at = 0;
+	at_block = [&](size_t, const std::vector<uint32_t> &tids) {
+		for (const uint32_t tid : tids) {
+			looked_at++;
+			EXPECT_FALSE(is_stopped(tid));
+		}
+	};
+	expect_rest_is_kept(run(0, "", {sparse_cell("pipe"), sparse_cell("pipe")}));
+	EXPECT_GE(looked_at, 8u) << "two cells of two sides, in two rounds";
 }
 
 // Sparse blocks take half a second, the others some milliseconds.

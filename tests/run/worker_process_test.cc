@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 
 namespace icepath::run {
@@ -62,6 +63,40 @@ TEST(WorkerProcess, ThatIsStoppedSaysSoUntilItGoesOn)
 	for (int i = 0; i < 500 && process.process().stop(); i++)
 		usleep(10'000);
 	EXPECT_FALSE(process.process().stop());
+}
+
+char state_of(pid_t pid)
+{
+	std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+	std::string number, name;
+	char state = '?';
+	stat >> number >> name >> state;
+	return state;
+}
+
+TEST(WorkerProcess, ThatStandsStillIsNoneThatIsStopped)
+{
+	Worker worker(HONEST_WORKER, "sleeper");
+	WorkerProcess &process = worker.process();
+	EXPECT_FALSE(process.has_stopped());
+	for (int i = 0; i < 3; i++) {
+		process.stand_still();
+		process.stand_still();
+		EXPECT_TRUE(process.stands_still());
+		for (int tries = 0; tries < 500 && !process.has_stopped(); tries++)
+			usleep(10'000);
+		EXPECT_EQ(state_of(process.pid()), 'T');
+		EXPECT_EQ(worker.silence(), "the sleeper doesn't answer") << "icepath itself stopped it";
+		process.go_on();
+		EXPECT_FALSE(process.has_stopped());
+		EXPECT_NE(state_of(process.pid()), 'T');
+	}
+	process.stand_still();
+	kill(process.pid(), SIGKILL);
+	for (int tries = 0; tries < 500 && !process.has_ended(); tries++)
+		usleep(10'000);
+	EXPECT_TRUE(process.has_stopped()) << "nobody waits for it";
+	EXPECT_EQ(process.end().value_or("it lives"), "the sleeper was killed by signal 9 (Killed)");
 }
 
 ptrdiff_t threads_of(pid_t pid)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells of one run don't disturb each other: while blocks of one are measured, no thread of another one runs on the
+// run's CPUs, even if a library keeps a thread busy.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "profiler/rundir/container.h"
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// A folder with the busy plug-in, from which root loads it: nobody else may write there.
+class BusyPlugin {
+public:
+	BusyPlugin()
+	{
+		char name[] = "/tmp/icepath-busy-XXXXXX";
+		EXPECT_NE(mkdtemp(name), nullptr);
+		folder_ = name;
+		chmod(name, 0755);
+		fs::copy_file(BUSY_PLUGIN, folder_ / fs::path(BUSY_PLUGIN).filename());
+	}
+	~BusyPlugin()
+	{
+		std::error_code ignored;
+		fs::remove_all(folder_, ignored);
+	}
+	BusyPlugin(const BusyPlugin &) = delete;
+	BusyPlugin &operator=(const BusyPlugin &) = delete;
+
+	// Beside those of the build.
+	std::map<std::string, std::string> environment() const
+	{
+		const fs::path build = fs::path(icepath_program()).parent_path().parent_path();
+		return {{"ICEPATH_PLUGIN_PATH", (build / "lib/icepath").string() + ":" + folder_.string()}};
+	}
+
+private:
+	fs::path folder_;
+};
+
+struct Seen {
+	std::set<uint32_t> house; // housekeeping threads of all openings
+	size_t windows = 0, windows_of_busy = 0; // probed ones
+	uint64_t ran = 0, ran_ns = 0; // of `house`, within windows of cells other than theirs
+};
+
+bool is_called(const char (&comm)[16], const char *name) { return std::strncmp(comm, name, sizeof(comm)) == 0; }
+
+// The busy cell's threads are followed in its own windows, where THREAD records name them; in others they are tasks
+// like any other.
+Seen seen_in(const fs::path &run)
+{
+	rundir::Reader reader(run.string());
+	const model::Head head = reader.head();
+	Seen seen;
+	while (const auto captured = reader.next()) {
+		const model::Window &window = *captured->window;
+		if (!window.probed)
+			continue;
+		const bool of_busy = head.cells.at(captured->blocks.front().cell).target == "busy";
+		(of_busy ? seen.windows_of_busy : seen.windows)++;
+		for (const model::SlotCapture &slot : window.slots)
+			for (const icepath_record &record : slot.records) {
+				if (record.type == ICEPATH_RECORD_THREAD && is_called(record.thread.comm, "housekeeping"))
+					seen.house.insert(record.tid);
+				if (of_busy || record.type != ICEPATH_RECORD_FOREIGN_RUN || !is_called(record.run.comm, "housekeeping"))
+					continue;
+				seen.ran++;
+				seen.ran_ns += record.end_ns - std::max(record.run.in_ns, window.begin.monotonic_ns);
+			}
+	}
+	return seen;
+}
+
+TEST(Alone, NoThreadOfAnotherCellRunsInACellsBlocks)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const BusyPlugin busy;
+	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,pipe,busy", "--patterns", "pingpong", "-s",
+								 "64", "-d", "5", "-o", "out"},
+								folder.path(), 60s, busy.environment());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const Seen seen = seen_in(folder.path() / "out");
+	EXPECT_GE(seen.house.size(), 2u) << "one for each side, which shows that records name them";
+	EXPECT_GT(seen.windows_of_busy, 0u);
+	EXPECT_GT(seen.windows, 3u);
+	EXPECT_EQ(seen.ran, 0u) << "for " << seen.ran_ns << " ns in " << seen.windows << " windows of other cells";
+}
+
+// Sparse cells share a window, in which each waits for its turn: what a neighbour takes there is told as a neighbour's.
+TEST(Alone, WhatSharesAWindowIsToldAsAnotherTargetOfTheRun)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const BusyPlugin busy;
+	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,busy", "--patterns", "sparse",
+								 "--sparse-period", "50ms", "-s", "64", "-d", "12", "-o", "out"},
+								folder.path(), 60s, busy.environment());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const nlohmann::json json = read_json(folder.path() / "out/run.json");
+	bool is_named = false;
+	for (const auto &cell : json["cells"])
+		if (cell["target"] == "uds-stream")
+			for (const auto &culprit : cell["culprits"])
+				is_named = is_named || culprit["name"].get<std::string>().find("busy") != std::string::npos;
+	EXPECT_TRUE(is_named) << json["cells"].dump();
+	const std::string notices = json["notices"].dump();
+	EXPECT_NE(notices.find("another target of this run"), std::string::npos) << notices;
+}
+
+} // namespace
+} // namespace icepath::end_to_end
