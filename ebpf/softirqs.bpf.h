@@ -42,7 +42,8 @@ static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 beg
 
 /*
  * Whether the current softirq tells when another user's socket sends: over the loopback device, a packet is received in
- * a softirq on top of the task that sends it. A user without root learns nothing of that, but for the run's own packets.
+ * a softirq on top of the task that sends it. A user without root learns nothing of that, but for the run's own
+ * packets.
  */
 static __always_inline bool is_of_anothers_packets(const struct icepath_cpu_state *state)
 {

@@ -17,8 +17,9 @@
 
 namespace icepath::plugin_kit {
 
-// roscpp 1.15: a call that begins just while its connection is dropped comes after the library has failed all calls, and
-// waits forever. Failing them once more is a private member, which an explicit instantiation may name ([temp.spec.general]).
+// roscpp 1.15: a call that begins just while its connection is dropped comes after the library has failed all calls,
+// and waits forever. Failing them once more is a private member, which an explicit instantiation may name
+// ([temp.spec.general]).
 void fail_calls(ros::ServiceServerLink &);
 template <void (ros::ServiceServerLink::*Clear)()> struct FailCalls {
 	friend void fail_calls(ros::ServiceServerLink &link) { (link.*Clear)(); }

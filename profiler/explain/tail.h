@@ -40,8 +40,8 @@ struct TailExplanation {
 	uint64_t from_ns = 0; // the tail's least latency
 	Difference growth; // tail less typical; empty if there are too few
 	std::vector<Cause> causes; // those with a name, by growth; Culprits bounds the number of names
-	// Growth of the time of causes that count (Cause::counts()) and of the message's own code over that of the latency, at most 1: it is more
-	// where typical messages waited for the same time without a known cause.
+	// Growth of the time of causes that count (Cause::counts()) and of the message's own code over that of the latency,
+	// at most 1: it is more where typical messages waited for the same time without a known cause.
 	double named = 0;
 	double own_code = 0; // of this the message's own code
 	// The part of the growth that causes have which may be there by chance: the others.

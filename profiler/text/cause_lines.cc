@@ -36,7 +36,8 @@ void add_causes(Page &page, const std::vector<explain::Cause> &causes, const cha
 {
 	constexpr size_t kShown = 6;
 	std::vector<explain::Cause> shown = causes;
-	// What is more often in the other messages explains nothing, unless it and its like take longer from these together.
+	// What is more often in the other messages explains nothing, unless it and its like together take longer from
+	// these.
 	std::erase_if(shown, [](const explain::Cause &cause) {
 		return cause.growth_ns <= 0 || (cause.share < cause.other_share && !cause.is_of_told_kind);
 	});
