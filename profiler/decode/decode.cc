@@ -316,7 +316,7 @@ std::optional<std::string> owner_of(const Thread &thread, const model::Block &bl
 		return side->name;
 	if (const auto other = std::ranges::find_if(block.window->others, is_its);
 		other != block.window->others.end() && seen.of_other_cells.contains(other->tid))
-		return other->name;
+		return other->whose;
 	return std::nullopt;
 }
 
@@ -333,7 +333,8 @@ void name_sides(const model::Block &block, const model::Cell &cell, Observations
 	for (const model::WindowOther &other : block.window->others)
 		if (std::ranges::find(other.cells, block.cell) == other.cells.end()) {
 			seen.of_other_cells.insert(other.tid);
-			seen.task_names[other.tid] = other.name;
+			std::string &name = seen.task_names[other.tid];
+			name = other.whose + (name.empty() ? "" : "'s " + name);
 		}
 	for (auto &[tid, thread] : seen.threads)
 		if (const auto owner = owner_of(thread, block, seen))

@@ -236,10 +236,7 @@ private:
 			return;
 		const uint64_t begin_ns = icepath_now_ns();
 		still_.go_on();
-		if (options_.rehearse_report())
-			budget_.rehearsed(icepath_now_ns() - begin_ns);
-		else
-			budget_.rehearsal_failed();
+		options_.rehearse_report() ? budget_.rehearsed(icepath_now_ns() - begin_ns) : budget_.rehearsal_failed();
 	}
 
 	void run_round(uint32_t round)

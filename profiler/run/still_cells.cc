@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 
 #include "icepath/plugin.h"
@@ -50,15 +49,15 @@ Kin kin_of(pid_t thread)
 	return kin;
 }
 
-// Names by tid, of tasks that are neither sides nor threads of a process that the window follows.
-std::map<uint32_t, std::string> tasks_beside(const model::Window &window)
+// Tasks that are neither sides nor threads of a process that the window follows.
+std::set<uint32_t> tasks_beside(const model::Window &window)
 {
-	std::map<uint32_t, std::string> names;
+	std::set<uint32_t> tids;
 	for (const model::SlotCapture &slot : window.slots)
 		for (const icepath_record &record : slot.records)
 			if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
-				names.try_emplace(record.tid, record.run.comm, strnlen(record.run.comm, sizeof(record.run.comm)));
-	return names;
+				tids.insert(record.tid);
+	return tids;
 }
 
 } // namespace
@@ -143,10 +142,9 @@ void StillCells::tell_others(const Visit &visit, model::Window &window) const
 			window.others.push_back(
 				{static_cast<uint32_t>(process->pid()), of.name, {of.cells.begin(), of.cells.end()}});
 	}
-	for (const auto &[tid, name] : tasks_beside(window))
+	for (const uint32_t tid : tasks_beside(window))
 		if (const Of *of = owner_of(tid, by_process); of && window.others.size() < rundir::kMaxOthers)
-			window.others.push_back(
-				{tid, fmt::format("{}'s {}", of->name, name), {of->cells.begin(), of->cells.end()}});
+			window.others.push_back({tid, of->name, {of->cells.begin(), of->cells.end()}});
 }
 
 } // namespace icepath::run

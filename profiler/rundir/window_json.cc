@@ -78,7 +78,7 @@ void samples_from_json(const Json &json, model::Window &window)
 void add_others(const model::Window &window, Json &json)
 {
 	for (const model::WindowOther &other : window.others)
-		json["others"].push_back({{"tid", other.tid}, {"name", other.name}, {"cells", other.cells}});
+		json["others"].push_back({{"tid", other.tid}, {"name", other.whose}, {"cells", other.cells}});
 }
 
 void others_from_json(const Json &json, model::Window &window)
@@ -88,7 +88,7 @@ void others_from_json(const Json &json, model::Window &window)
 	for (const Json &one : array_field(json, "others", kMaxOthers)) {
 		model::WindowOther &other = window.others.emplace_back();
 		other.tid = u32_field(one, "tid");
-		other.name = name_field(one, "name");
+		other.whose = name_field(one, "name");
 		for (const Json &cell : array_field(one, "cells", kMaxCells)) {
 			if (!cell.is_number_unsigned() || cell.get<uint64_t>() >= kMaxCells)
 				wrong("cells", "names a cell that no run can have");

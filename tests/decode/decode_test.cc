@@ -286,7 +286,10 @@ TEST(Decode, ThreadsOfOtherCellsAreToldAsTheirs)
 		thread.thread.tgid = process;
 		std::strcpy(thread.thread.comm, "worker");
 	}
-	capture.window().others = {{kDaemon, "daemon broker", {0, 1}}, {kLeftRunning, "nng/ipc's nng:task", {3}}};
+	capture.window().others = {{kDaemon, "daemon broker", {0, 1}}, {kLeftRunning, "nng/ipc", {3}}};
+	icepath_record &run = capture.add(1, ICEPATH_RECORD_FOREIGN_RUN, 40, kLeftRunning);
+	run.run.in_ns = 30;
+	std::strcpy(run.run.comm, "nng:task");
 	Observations seen = capture.decoded();
 	for (const uint32_t tid : {kSide, kItsThread, kDaemonsThread, kLeftRunning})
 		EXPECT_TRUE(path::is_of_another_cell(seen, tid)) << tid;

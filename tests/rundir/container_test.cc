@@ -38,8 +38,8 @@ void expect_same(const model::Window &a, const model::Window &b)
 				  std::tie(b.threads[i].tid, b.threads[i].cpu, b.threads[i].name));
 	ASSERT_EQ(a.others.size(), b.others.size());
 	for (size_t i = 0; i < a.others.size(); ++i)
-		EXPECT_EQ(std::tie(a.others[i].tid, a.others[i].name, a.others[i].cells),
-				  std::tie(b.others[i].tid, b.others[i].name, b.others[i].cells));
+		EXPECT_EQ(std::tie(a.others[i].tid, a.others[i].whose, a.others[i].cells),
+				  std::tie(b.others[i].tid, b.others[i].whose, b.others[i].cells));
 	ASSERT_EQ(a.slots.size(), b.slots.size());
 	for (size_t i = 0; i < a.slots.size(); ++i) {
 		EXPECT_EQ(std::tie(a.slots[i].cpu, a.slots[i].first, a.slots[i].position, a.slots[i].capacity),
