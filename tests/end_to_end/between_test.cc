@@ -163,7 +163,8 @@ TEST_F(Threads, EndTogetherWithTheirProcess)
 	outcome = running.wait(40s);
 	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 	notices = read_json(folder.path() / "out/run.json")["notices"].dump();
-	const std::regex sentence("the worker of (pipe|mqueue) 64 B pingpong block threads was killed by signal 9");
+	const std::regex sentence("(pipe|mqueue) 64 B pingpong block threads ended in round [0-9]+: "
+							  "the worker of \\1 64 B pingpong block threads was killed by signal 9");
 	EXPECT_EQ(std::distance(std::sregex_iterator(notices.begin(), notices.end(), sentence), std::sregex_iterator()), 1)
 		<< notices;
 }
