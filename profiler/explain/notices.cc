@@ -195,7 +195,7 @@ void add_search_notices(const rate::Outcome &search, size_t index, List &list)
 						.evidence = {{Fact::Of, number(search.confirmations.size())}, {Fact::RateHz, *found.hz}}});
 	if (found.hz) {
 		if (!found.failed_hz)
-			list.push_back({.id = FindingId::RateWithoutUpperEnd, .cell = index, .value = *found.hz});
+			list.push_back({.id = FindingId::RateWithoutUpperEnd, .cell = index, .value = found.hz});
 		return;
 	}
 	Finding &none = list.emplace_back(
