@@ -49,7 +49,7 @@ TEST(WindowJson, KeepsWhatRanOfOtherCells)
 	const std::vector<model::WindowOther> others = window_from_json(sound).window.others;
 	ASSERT_EQ(others.size(), 2u);
 	EXPECT_EQ(others[0].tid, 77u);
-	EXPECT_EQ(others[0].name, "nng/ipc's nng:task");
+	EXPECT_EQ(others[0].whose, "nng/ipc's nng:task");
 	EXPECT_EQ(others[1].cells, (std::vector<uint32_t>{1, 2}));
 	nlohmann::ordered_json json = sound;
 	json["others"][0]["cells"][0] = kMaxCells;
