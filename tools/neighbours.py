@@ -6,9 +6,8 @@ that keeps a thread busy, and beside all that is installed. Runs of these kinds,
     sudo python3 tools/neighbours.py --busy build/tests/end_to_end/icepath-busy.so \\
         --icepath before=OLD/bin/icepath --icepath after=build/bin/icepath --times 4 >results/neighbours.txt
 
-Prints the median over the runs of each target's p50, and the smallest of their p99s, which is of the run that other
-programs of the machine disturbed least. Both are of all messages without probes, one way. Then how long the runs took,
-with the blocks that they held.
+Prints each target's p50 and p99 in every run, of all messages without probes, one way. Then how long the runs took, with
+the blocks that they held.
 """
 import argparse
 import csv
@@ -24,7 +23,7 @@ import time
 sys.dont_write_bytecode = True
 from users_folder import users_folder  # noqa: E402
 
-FIGURES = (("p50", 0.5, statistics.median), ("p99", 0.99, min))
+FIGURES = (("p50", 0.5), ("p99", 0.99))
 
 
 def run_once(program, plugins, targets, seconds, folder):
@@ -79,18 +78,17 @@ class Turn:
 def show(turns, args):
     told = next(iter(turns.values()))[0].told
     print(f"icepath {told['icepath']['version']} · {told['icepath']['started_utc']} · kernel {told['host']['kernel']}")
-    print(f"{args.times} turns; 64 B pingpong, one way, µs\n")
-    print(f"{'build and target':<26}{'figure':<8}{'by itself':>12}{'beside busy':>14}{'in all-installed':>18}")
+    print(f"{args.times} turns; 64 B pingpong, one way, µs, of each turn\n")
+    width = 8 * args.times + 2
+    print(f"{'build and target':<22}{'':<4}{'by itself':>{width}}{'beside busy':>{width}}{'in all-installed':>{width}}")
     for build, its in turns.items():
         for target in args.targets.split(","):
-            for figure, part, of_runs in FIGURES:
-                values = [
-                    of_runs([quantile(getattr(turn, kind)[target], part) / 1000 for turn in its])
-                    for kind in ("alone", "busy", "all")
-                ]
-                print(
-                    f"{build + ' ' + target:<26}{figure:<8}{values[0]:>12.1f}" f"{values[1]:>14.1f}{values[2]:>18.1f}"
-                )
+            for figure, part in FIGURES:
+                line = f"{build + ' ' + target:<22}{figure:<4}"
+                for kind in ("alone", "busy", "all"):
+                    values = (quantile(getattr(turn, kind)[target], part) / 1000 for turn in its)
+                    line += f"{''.join(f'{value:>8.1f}' for value in values):>{width}}"
+                print(line)
     print()
     for build, its in turns.items():
         of = {name: statistics.fmean(getattr(turn, name) for turn in its) for name in ("busy_s", "all_s", "blocks")}

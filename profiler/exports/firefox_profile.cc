@@ -2,6 +2,7 @@
 #include "profiler/exports/firefox_profile.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "profiler/analysis/layer_style.h"
