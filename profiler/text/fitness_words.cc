@@ -48,7 +48,7 @@ std::string found_text(const model::Fitness &fitness)
 
 std::string threshold_text(model::Purpose purpose)
 {
-	const std::string of_medians = "< " + share_text(model::kTakenForMedians);
+	std::string of_medians = "< " + share_text(model::kTakenForMedians);
 	switch (purpose) {
 	case model::Purpose::Medians:
 		break;
