@@ -6,8 +6,8 @@ that keeps a thread busy, and beside all that is installed. Runs of these kinds,
     sudo python3 tools/neighbours.py --busy build/tests/end_to_end/icepath-busy.so \\
         --icepath before=OLD/bin/icepath --icepath after=build/bin/icepath --times 4 >results/neighbours.txt
 
-Prints each target's p50 and p99 in every run, of all messages without probes, one way. Then how long the runs took, with
-the blocks that they held.
+Prints each target's p50 and p99 in every run, of all messages without probes, one way. Then how long the runs took,
+with the blocks that they held.
 """
 import argparse
 import csv
@@ -77,6 +77,7 @@ class Turn:
 
 def show(turns, args):
     told = next(iter(turns.values()))[0].told
+    print("SPDX-License-Identifier: Apache-2.0")
     print(f"icepath {told['icepath']['version']} · {told['icepath']['started_utc']} · kernel {told['host']['kernel']}")
     print(f"{args.times} turns; 64 B pingpong, one way, µs, of each turn\n")
     width = 8 * args.times + 2
