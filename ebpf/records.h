@@ -172,7 +172,11 @@ struct icepath_record {
 			ICEPATH_U8 kind; /* icepath_call_kind */
 			ICEPATH_U8 operation; /* FUTEX_…: the operation (FUTEX_CMD_MASK) */
 			ICEPATH_U8 reserved[2];
-			ICEPATH_U64 reserved_too;
+			/*
+			 * GIVE, TAKE, of a stream: where the bytes of this call end in the stream of its direction, counted from an
+			 * origin that both ends share, plus 1. 0: not known.
+			 */
+			ICEPATH_U64 position;
 		} call;
 		struct { /* THREAD */
 			char comm[16];

@@ -145,6 +145,8 @@ Call call_of(const icepath_record &record, uint32_t index)
 	const auto result = static_cast<int64_t>(record.call.result);
 	if (result > 0 && (record.call.kind == ICEPATH_CALL_GIVE || record.call.kind == ICEPATH_CALL_TAKE))
 		call.bytes = static_cast<uint64_t>(result);
+	if (call.moved)
+		call.position = record.call.position;
 	call.found_nothing = call.kind == Call::Kind::Receive && result == -EAGAIN;
 	return call;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/attached.h"
 #include "profiler/model/cell.h"
 #include "profiler/model/conditions.h"
 
@@ -86,6 +87,7 @@ struct Head {
 	std::vector<CpuWake> wakes = {}, wakes_held = {};
 	// Of the run's CPUs, before the first block: as isolated as in blocks, and before they were isolated (full only).
 	std::vector<CpuNoise> noise = {}, noise_before = {};
+	std::optional<Attached> attached = {}; // watched programs instead of cells
 };
 
 // Known after the last block.
@@ -101,6 +103,7 @@ struct Tail {
 	std::vector<CacheLine> cache_lines = {}; // from the run's first CPU to each of the others
 	// By cell: fresh processes that weren't ready to measure, whether the cell was tried again or given up.
 	std::vector<uint32_t> failed_openings = {};
+	std::optional<Detached> detached = {}; // of watched programs
 };
 
 } // namespace icepath::model

@@ -49,6 +49,7 @@ struct Call {
 	uint64_t object = 0; // by probes: the object that its bytes went into or came out of; 0: not known
 	bool moved = false; // by probes: it moved bytes or a message
 	uint64_t bytes = 0; // moved; 0: not known
+	uint64_t position = 0; // icepath_record.call.position
 	bool found_nothing = false; // it took nothing and would have had to wait
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "profiler/rundir/attached_json.h"
 #include "profiler/rundir/cell_json.h"
 #include "profiler/rundir/conditions_json.h"
 #include "profiler/rundir/json_field.h"
@@ -99,19 +100,22 @@ Json to_json(const model::Head &head)
 		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
 	for (const model::Cell &cell : head.cells)
 		cells.push_back(to_json(cell));
-	return {{"format_version", kFormatVersion},
-			{"icepath_version", head.icepath_version},
-			{"command_line", head.command_line},
-			{"started_utc", head.started_utc},
-			{"host", to_json(head.host)},
-			{"isolation", to_json(head.isolation)},
-			{"probes", probes},
-			{"cells", cells},
-			{"budget_s", head.budget_s},
-			{"wakes", to_json(head.wakes)},
-			{"wakes_held", to_json(head.wakes_held)},
-			{"noise", to_json(head.noise)},
-			{"noise_before", to_json(head.noise_before)}};
+	Json json = {{"format_version", kFormatVersion},
+				 {"icepath_version", head.icepath_version},
+				 {"command_line", head.command_line},
+				 {"started_utc", head.started_utc},
+				 {"host", to_json(head.host)},
+				 {"isolation", to_json(head.isolation)},
+				 {"probes", probes},
+				 {"cells", cells},
+				 {"budget_s", head.budget_s},
+				 {"wakes", to_json(head.wakes)},
+				 {"wakes_held", to_json(head.wakes_held)},
+				 {"noise", to_json(head.noise)},
+				 {"noise_before", to_json(head.noise_before)}};
+	if (head.attached)
+		json["attached"] = to_json(*head.attached);
+	return json;
 }
 
 model::Head head_from_json(const Json &json)
@@ -137,6 +141,8 @@ model::Head head_from_json(const Json &json)
 		head.wakes_held = wakes_from_json(json, "wakes_held");
 	head.noise = noise_from_json(json, "noise");
 	head.noise_before = noise_from_json(json, "noise_before");
+	if (json.contains("attached"))
+		head.attached = attached_from_json(object_field(json, "attached"));
 	return head;
 }
 
@@ -148,15 +154,18 @@ Json to_json(const model::Tail &tail)
 	Json untraced = Json::array();
 	for (const model::InterruptCount &row : tail.untraced_interrupts)
 		untraced.push_back({{"label", row.label}, {"name", row.name}, {"count", row.count}});
-	return {{"finished_utc", tail.finished_utc},
-			{"interrupted", tail.interrupted},
-			{"rounds", tail.rounds},
-			{"notices", tail.notices},
-			{"wakes", to_json(tail.wakes)},
-			{"steal", tail.steal ? Json{{"ns", tail.steal->ns}, {"of_ns", tail.steal->of_ns}} : Json(nullptr)},
-			{"untraced_interrupts", untraced},
-			{"cache_lines", lines},
-			{"failed_openings", tail.failed_openings}};
+	Json json = {{"finished_utc", tail.finished_utc},
+				 {"interrupted", tail.interrupted},
+				 {"rounds", tail.rounds},
+				 {"notices", tail.notices},
+				 {"wakes", to_json(tail.wakes)},
+				 {"steal", tail.steal ? Json{{"ns", tail.steal->ns}, {"of_ns", tail.steal->of_ns}} : Json(nullptr)},
+				 {"untraced_interrupts", untraced},
+				 {"cache_lines", lines},
+				 {"failed_openings", tail.failed_openings}};
+	if (tail.detached)
+		json["detached"] = to_json(*tail.detached);
+	return json;
 }
 
 model::Tail tail_from_json(const Json &json)
@@ -185,6 +194,8 @@ model::Tail tail_from_json(const Json &json)
 			wrong("failed_openings", "has an item that is no number of openings");
 		tail.failed_openings.push_back(failed.get<uint32_t>());
 	}
+	if (json.contains("detached"))
+		tail.detached = detached_from_json(object_field(json, "detached"));
 	return tail;
 }
 

@@ -121,6 +121,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(head.cells[0].idle_states, model::IdleStates::Own);
 	EXPECT_EQ(std::tie(head.wakes, head.wakes_held), std::tie(expected.wakes, expected.wakes_held));
 	EXPECT_EQ(std::tie(head.noise, head.noise_before), std::tie(expected.noise, expected.noise_before));
+	EXPECT_EQ(head.attached, expected.attached);
 	EXPECT_EQ(cell.qos, wanted.qos);
 	EXPECT_EQ(cell.granted, wanted.granted);
 	EXPECT_FALSE(head.cells[0].qos.any() || head.cells[0].granted.any());
@@ -153,6 +154,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(reader.tail()->untraced_interrupts, example_tail().untraced_interrupts);
 	EXPECT_EQ(reader.tail()->cache_lines, example_tail().cache_lines);
 	EXPECT_EQ(reader.tail()->failed_openings, example_tail().failed_openings);
+	EXPECT_EQ(reader.tail()->detached, example_tail().detached);
 	EXPECT_FALSE(reader.truncated());
 }
 

@@ -71,6 +71,7 @@ model::Head example_head()
 				   {{"timer interrupt", 2, 19'000, 12'000}, {"unknown", 1, 21'000, 21'000}},
 				   "unknown"}};
 	head.noise_before = {{2, 200'000'000, 51, 400'000, 31'000, {}, ""}};
+	head.attached = model::Attached{{{41, "client", 900}}};
 	return head;
 }
 
@@ -151,7 +152,11 @@ model::Tail example_tail()
 			model::Steal{40'000'000, 9'000'000'000},
 			{{"HYP", "Hypervisor callback interrupts", 7}},
 			{{2, 3, {{1000, 51}, {251'000'000, 340}}}, {2, 4}},
-			{0, 3}};
+			{0, 3},
+			model::Detached{{{model::StreamKind::Tcp,
+							  {{{7, 41, "client", model::EndRole::Connected}, {8, 0, "", model::EndRole::Accepted}}},
+							  true}},
+							{{"eventfd", "client", 12}}}};
 }
 
 std::string file_bytes(const std::string &path)
