@@ -10,9 +10,9 @@ which order, the page decides; what stands in them comes from the file. Tables o
 threads (tools/ways_of_receiving.py, tools/library_threads.py) are there as a whole.
 Of the report's screen a page has cells below the headings of their groups, with their modes. A Markdown table whose
 first columns are `target` and `wait` has p50s below `64 B` or `64 KiB`, of pingpong, and below the `CPU` that follows
-the CPU time. Of a page's first table, and of results/report.txt for the README, there is a picture in docs/pictures/: a
-bar for each row, as long as its p50, divided as the report's own bar is, or by the layers in results/NAME.json
-(tools/typical_layers.py).
+the CPU time. The README's sample is results/report.txt. Of that, and of a page's first table, there is a picture in
+docs/pictures/: a bar for each row, as long as its p50, divided as the report's own bar is, or by the layers in
+results/NAME.json (tools/typical_layers.py).
 """
 import argparse
 import html
@@ -372,16 +372,29 @@ def picture_of_report(path, title, palette):
     return picture(title, groups, words.values(), palette, float(re.search(r"([\d.]+) µs$", lines[begin])[1]))
 
 
+def with_sample(page):
+    """The README with the report of results/report.txt, from its second line to *more*."""
+    lines = read("results/report.txt").splitlines()[1:]
+    end = next(at for at, line in enumerate(lines) if line.startswith("more "))
+    sample = "\n".join(f"{INDENT}{line}".rstrip() for line in lines[: end + 1]).lstrip("\n")
+    return re.sub(
+        r"(?s)(<!-- sample: begin -->\n[^\n]*\n(?:[^\n ][^\n]*\n)*\n).*?(?=<!-- sample: end -->)",
+        lambda match: f"{match.group(1)}{sample}\n",
+        page,
+    )
+
+
 def files():
     """Path → content."""
     palette, made = colours(read(STYLES)), {}
     made["docs/pictures/report.svg"] = picture_of_report(
         "results/report.txt", "Where a message's time goes, one way: results/report.txt", palette
     )
+    made["README.md"] = with_sample(read("README.md"))
     for name in sorted(os.listdir("docs")):
         path = os.path.join("docs", name)
-        if not name.endswith(".md") or not LINK.search(read(path)):
-            continue
+        if not name.endswith(".md") or name == "tutorial.md" or not LINK.search(read(path)):
+            continue  # tools/tutorial.py makes the tutorial's
         page = Page(path)
         made[path], rows = page.made()
         title = f"Where a message's time goes, one way: results/{LINK.search(read(path)).group(1)}"
@@ -404,7 +417,7 @@ def main():
         if args.check:
             print(f"{path} isn't what results have: run python3 tools/figures_in_docs.py")
             continue
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
     pictures = (

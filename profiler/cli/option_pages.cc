@@ -22,7 +22,8 @@ const std::vector<NamedThing> &environment()
 {
 	static const std::vector<NamedThing> variables = {
 		{"ICEPATH_PLUGIN_PATH",
-		 "folders of plug-ins, with colons between them, instead of lib/icepath beside the program's folder",
+		 "folders of plug-ins, with colons between them, instead of lib/icepath beside the program's folder; an empty "
+		 "one, as after the colon of FOLDER:, is that one",
 		 {"icepath", "run", "list"}},
 		{"TMPDIR", "where FIFOs and sockets of transports are made, instead of /tmp", {"icepath", "run"}},
 		{"SUDO_UID, PKEXEC_UID, DOAS_USER", "the user that icepath becomes if it is started as root", {}},
@@ -307,8 +308,9 @@ std::string options_page(const ProgramDescription &program)
 {
 	std::string page =
 		"<!-- SPDX-License-Identifier: Apache-2.0 -->\n# Options\n\n"
-		"Made by `icepath gen options`, from what help, man pages and completion are made of. "
-		"[usage.md](usage.md) explains them.\n\n"
+		"Made by `icepath gen options`, from what help, man pages and completion are made of.\n"
+		"[measuring.md](measuring.md) explains those of `run`, [explaining.md](explaining.md) those of `explain` and\n"
+		"`flamegraph`, [machine.md](machine.md) those of commands that look at the machine.\n\n"
 		"A value stands in capitals; of `{a,b}` it is one of these words. `,...` stands for more values, with "
 		"commas between\nthem.\n";
 	page += markdown_command(program.itself);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // All paths of a run as lines of JSON, for programs that examine single messages: a line for each probed block, then
-// one for each of its deliveries. docs/usage.md describes them.
+// one for each of its deliveries. docs/formats.md describes them.
 #include <cstdint>
 #include <string>
 

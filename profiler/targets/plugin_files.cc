@@ -27,14 +27,12 @@ const fs::path &program_folder()
 
 std::vector<std::string> plugin_folders()
 {
-	const char *wish = std::getenv("ICEPATH_PLUGIN_PATH");
-	if (!wish || !*wish)
-		return {(program_folder() / "../lib/icepath").lexically_normal()};
+	const char *variable = std::getenv("ICEPATH_PLUGIN_PATH");
+	// ':' at the end ends another part, which is empty.
+	std::istringstream list(std::string(variable ? variable : "") + ':');
 	std::vector<std::string> folders;
-	std::istringstream list(wish);
 	for (std::string folder; std::getline(list, folder, ':');)
-		if (!folder.empty())
-			folders.push_back(folder);
+		folders.push_back(folder.empty() ? (program_folder() / "../lib/icepath").lexically_normal().string() : folder);
 	return folders;
 }
 

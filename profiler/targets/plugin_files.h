@@ -10,8 +10,8 @@ namespace icepath::targets {
 // Folder of the running program; icepath-worker is in it too.
 const std::filesystem::path &program_folder();
 
-// Folders to search for icepath-<name>.so: those of ICEPATH_PLUGIN_PATH, separated by ':', or else ../lib/icepath
-// relative to the folder of the running program.
+// Folders to search for icepath-<name>.so: those of ICEPATH_PLUGIN_PATH, separated by ':'. An empty part, as in ".:",
+// and an empty or missing variable stand for ../lib/icepath, relative to the folder of the running program.
 std::vector<std::string> plugin_folders();
 std::vector<std::string> plugin_paths();
 

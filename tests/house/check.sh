@@ -108,6 +108,11 @@ figures() {
 	python3 -B tools/figures_in_docs.py --check
 }
 
+# The tutorial shows what its commands printed when they were stored.
+tutorial() {
+	python3 -B tools/tutorial.py --check
+}
+
 # A program in Python that imports a file of the tree leaves no __pycache__ beside it, which would be root's after sudo.
 bytecode() {
 	modules=$(files | sed -n -E 's,^(tools|tests)/(.*/)?([a-z_]+)\.py$,\3,p; s,^tools/([a-z_]+)/.*,\1,p' | sort -u |
@@ -123,19 +128,38 @@ build_folders() {
 		sed 's/^\([0-9]*\):.*/Makefile:\1: name the folder by $(BUILD)/' || true
 }
 
-# docs/options.md is what icepath prints, each command has a chapter in docs/usage.md, and what that names exists.
+# docs/options.md is what icepath prints, each command has a chapter in a page, and options that pages name exist.
 options() {
 	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
 	"$icepath" gen options | diff docs/options.md - >"$build/options.diff" ||
 		echo "docs/options.md isn't what icepath prints: $build/bin/icepath gen options >docs/options.md"
+	pages=$(files | grep '\.md$' | grep -v -x docs/options.md)
 	for command in $(sed -n 's/^## icepath \([a-z]*\)$/\1/p' docs/options.md); do
-		grep -q "^## .*icepath $command" docs/usage.md || echo "icepath $command: no chapter in docs/usage.md"
+		echo "$pages" | xargs grep -q "^## .*icepath $command" || echo "icepath $command: no page has a chapter of it"
 	done
 	grep -o -E -e '--[a-z][a-z0-9-]+' docs/options.md | sort -u >"$build/options.expected"
-	grep -o -E -e '`(-[a-z], )?--[a-z][a-z0-9-]+' docs/usage.md | grep -o -E -e '--[a-z][a-z0-9-]+' |
-		sort -u >"$build/options.found"
-	comm -13 "$build/options.expected" "$build/options.found" |
-		sed 's/$/: in docs\/usage.md, but icepath has no such option/'
+	# Everywhere, those that follow icepath. In pages of icepath's use also those that stand by themselves.
+	{
+		echo "$pages" | xargs grep -o -E -e 'icepath [a-z]+ [^`|>;]*'
+		grep -H -o -E -e '`(-[a-z], )?--[a-z][a-z0-9-]+' README.md docs/tutorial.md docs/measuring.md docs/machine.md \
+			docs/reading.md docs/explaining.md docs/formats.md
+	} | while IFS=: read -r page code; do
+		echo "$code" | grep -o -E -e '(^|[ `])--[a-z][a-z0-9-]+' | tr -d ' `' | sed "s,$, $page,"
+	done | sort -u >"$build/options.found"
+	join -v 2 "$build/options.expected" "$build/options.found" |
+		sed -E 's/^([^ ]*) (.*)/\2: icepath has no option \1/'
+}
+
+# CHANGELOG.md has the versions that icepath has: of the plug-in ABI, of the capture's format and of both schemas.
+versions() {
+	abi=$(sed -n 's/^#define ICEPATH_PLUGIN_ABI \([0-9]*\)u$/\1/p' include/icepath/plugin.h)
+	format=$(sed -n -E 's/.*kFormatVersion = ([0-9]+), .*/\1/p' profiler/rundir/head_json.h)
+	oldest=$(sed -n -E 's/.*kOldestFormat = ([0-9]+);.*/\1/p' profiler/rundir/head_json.h)
+	schema=$(sed -n -E 's/.* kSchema = ([0-9]+);.*/\1/p' profiler/exports/run_json.h)
+	explained=$(sed -n -E '/"schema"/,/}/s/.*"const": ([0-9]+).*/\1/p' docs/explain-schema.json | head -n 1)
+	row="| $abi | $format | $(seq -s ', ' "$oldest" "$format") | schema $schema | schema $explained |"
+	grep -q -F -e "$row" CHANGELOG.md || echo "CHANGELOG.md: no program has the versions of this one: $row"
+	grep -q "^| $abi | 20" CHANGELOG.md || echo "CHANGELOG.md: the plug-in ABI $abi has no row"
 }
 
 # As `make format` lays it out.
@@ -201,13 +225,19 @@ names_from_outside() {
 		echo "profiler/cli/output.cc: what is printed isn't made printable"
 }
 
+# Of pages: links and headings that they name, their length, figures in sentences, the shape of adapters' pages.
+pages() {
+	python3 -B tests/house/pages.py "$rule"
+}
+
 case $rule in
+links | lengths | sentences | adapters) found_by=pages ;;
 spdx | bytecode | build_folders | names | sizes | columns | includes | packages | exit_codes | options | layout) ;;
-targets | sample | figures | output | names_from_outside) ;;
+targets | sample | figures | output | names_from_outside | versions | tutorial) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0
-found=$($rule) || status=$?
+found=$("${found_by:-$rule}") || status=$?
 [ -z "$found" ] || echo "$found"
 [ $status -eq 0 ] || exit $status
 [ -z "$found" ]

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The queries of jq that docs/usage.md shows give something of a small run, and no null:
+# The queries of jq that docs/formats.md shows give something of a small run, and no null:
 # documented_queries.sh ICEPATH SMALL_RUN
 set -u
 icepath=$1 small_run=$2
-usage=$(cd "$(dirname "$0")/../../docs" && pwd)/usage.md
+page=$(cd "$(dirname "$0")/../../docs" && pwd)/formats.md
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 "$small_run" "$folder/run" 12 || exit 1
 "$icepath" report --json "$folder/run" >"$folder/run/run.json" || exit 1
 cd "$folder" || exit 1
-sed -n 's/^ \{4,6\}\(jq .*\)/\1/p' "$usage" | sed 's,RUN/,run/,g' | sort -u >queries
+sed -n 's/^ \{4,6\}\(jq .*\)/\1/p' "$page" | sed 's,RUN/,run/,g' | sort -u >queries
 failed=0 count=0
 while read -r query; do
 	count=$((count + 1))

@@ -44,6 +44,24 @@ TEST_F(PluginFolders, OfRootAloneAreRead)
 	EXPECT_EQ(targets::plugin_paths(), std::vector<std::string>{plugin.string()});
 }
 
+// As the lists of manpath(1) and TeX: who adds a folder needn't know where the others are.
+TEST_F(PluginFolders, AnEmptyPartIsTheDefaultOne)
+{
+	unsetenv("ICEPATH_PLUGIN_PATH");
+	const std::vector<std::string> by_default = targets::plugin_folders();
+	ASSERT_EQ(by_default.size(), 1U);
+	for (const auto &[variable, at] : {std::pair{"/mine:", 1}, {":/mine", 0}}) {
+		setenv("ICEPATH_PLUGIN_PATH", variable, 1);
+		std::vector<std::string> expected = {"/mine"};
+		expected.insert(expected.begin() + at, by_default.front());
+		EXPECT_EQ(targets::plugin_folders(), expected) << variable;
+	}
+	for (const char *variable : {"/mine", ""}) {
+		setenv("ICEPATH_PLUGIN_PATH", variable, 1);
+		EXPECT_EQ(targets::plugin_folders(), *variable ? std::vector<std::string>{variable} : by_default) << variable;
+	}
+}
+
 TEST_F(PluginFolders, ThatOthersCanWriteAreRefused)
 {
 	for (const fs::path &path : {folder, plugin}) {
