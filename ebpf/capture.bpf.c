@@ -36,6 +36,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* used by scheduling.bpf.h */
 #include "scheduling.bpf.h"
 
+#include "attach.bpf.h"
+
 #include "sockets.bpf.h" /* before the others, which log with it */
 
 #include "interrupts.bpf.h"

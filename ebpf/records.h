@@ -265,6 +265,7 @@ struct icepath_task {
 	ICEPATH_U8 reclaims; /* in memory reclaim now */
 	ICEPATH_U16 off_flags; /* of its next OFF_CPU record */
 	ICEPATH_U64 moved_ns; /* last move to another CPU's queue */
+	ICEPATH_U64 compared_cred; /* of a target's family: the credentials that its rights were compared with last */
 };
 
 /* Task storage of a softirq that lost its CPU: the CPU's state of it. */
@@ -279,6 +280,15 @@ struct icepath_softirq {
 
 /* Numbers of followed families go from 1 to this minus 1. */
 #define ICEPATH_FAMILIES 1024
+
+/* Most programs that one capture attaches to. A power of 2. */
+#define ICEPATH_TARGETS 64
+
+/* What a program that was running might do when it was named. */
+struct icepath_rights {
+	ICEPATH_U32 users[4], groups[4]; /* real, effective, saved, of files */
+	ICEPATH_U64 capabilities; /* permitted, in the initial user namespace */
+};
 
 /* Socket storage: marks a socket of the run. */
 struct icepath_socket {

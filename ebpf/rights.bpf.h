@@ -9,6 +9,9 @@
  * between two events, and may execute another one. So rights are compared at every event, at every exec, and at every
  * fork of a followed process, the last two also outside of blocks; and who had more rights once is never watched again,
  * nor are the tasks that it starts.
+ *
+ * For programs that root attached to, it is the rights that each of them had when root named it: icepath_rights. There
+ * the mark itself is taken back, and who starts a task without a mark gives it none.
  */
 
 /* Set before loading. Whether rights are compared. */
@@ -98,6 +101,43 @@ static __noinline bool must_not_be_watched(struct task_struct *task)
 		return false;
 	bar(task);
 	return true;
+}
+
+/* Set before loading: what the targets might do when they were named, by their family's number minus 1. */
+const volatile struct icepath_rights target_rights[ICEPATH_TARGETS];
+const volatile __u32 target_count = 0; /* 0: the run's own processes are followed, and not those of others */
+
+/* Whether one of the task's four user ids, or one of its group ids, is none of the target's. */
+static __always_inline bool has_other_id(const __u32 ids[8], const volatile __u32 of_target[4], int first)
+{
+	bool is_other = false;
+	for (int i = first; i < 8; i += 2)
+		is_other |=
+			ids[i] != of_target[0] && ids[i] != of_target[1] && ids[i] != of_target[2] && ids[i] != of_target[3];
+	return is_other;
+}
+
+/*
+ * Whether a task of a target's family may do what the target might not. A target that may take any user's id, as root's
+ * servers do before they serve, gains nothing by that.
+ */
+static __noinline bool has_gained_rights(struct task_struct *task, __u32 family)
+{
+	const __u64 setgid = 1u << 6, setuid = 1u << 7; /* include/uapi/linux/capability.h */
+	__u32 ids[8] = {}; /* user and group by turns */
+	__u64 capabilities = 0;
+	__u32 number = family - 1;
+	if (number >= target_count || number >= ICEPATH_TARGETS)
+		return true;
+	const volatile struct icepath_rights *might = &target_rights[number & (ICEPATH_TARGETS - 1)];
+	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+	if (bpf_core_read(ids, sizeof(ids), &cred->uid) ||
+		bpf_core_read(&capabilities, sizeof(capabilities), &cred->cap_permitted))
+		return true;
+	if (BPF_CORE_READ(cred, user_ns, level) == 0 && (capabilities & ~might->capabilities))
+		return true;
+	return (!(might->capabilities & setuid) && has_other_id(ids, might->users, 0)) ||
+		   (!(might->capabilities & setgid) && has_other_id(ids, might->groups, 1));
 }
 
 #endif

@@ -258,7 +258,7 @@ SEC("?tp_btf/task_newtask")
 int BPF_PROG(on_task_newtask, struct task_struct *child)
 {
 	struct icepath_task *parent = bpf_task_storage_get(&workers, bpf_get_current_task_btf(), 0, 0);
-	if (!parent || !parent->family)
+	if (!parent || !parent->family || (target_count && gained_rights(parent, bpf_get_current_task_btf())))
 		return 0;
 	struct icepath_task *task = bpf_task_storage_get(&workers, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (task)
@@ -272,8 +272,13 @@ int BPF_PROG(on_task_newtask, struct task_struct *child)
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(on_sched_process_exec, struct task_struct *task)
 {
-	if (bpf_task_storage_get(&workers, task, 0, 0))
-		(void)must_not_be_watched(task);
+	struct icepath_task *worker = bpf_task_storage_get(&workers, task, 0, 0);
+	if (!worker)
+		return 0;
+	(void)must_not_be_watched(task);
+	worker->compared_cred = 0;
+	if (target_count)
+		(void)gained_rights(worker, task);
 	return 0;
 }
 

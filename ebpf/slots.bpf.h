@@ -164,6 +164,25 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	record->thread.tgid = task->tgid;
 }
 
+/*
+ * Whether a target's thread has rights that the target hadn't. Its mark is taken back then. Rights are compared where
+ * they may have changed: new ones are in a new struct cred, and its address comes again only after an exec, which
+ * compares as well (on_sched_process_exec).
+ */
+static __always_inline bool gained_rights(struct icepath_task *worker, struct task_struct *task)
+{
+	__u64 cred = (__u64)task->real_cred;
+	if (worker->compared_cred == cred)
+		return false;
+	if (has_gained_rights(task, worker->family)) {
+		__sync_fetch_and_add(&barred_tasks, 1);
+		bpf_task_storage_delete(&workers, task);
+		return true;
+	}
+	worker->compared_cred = cred;
+	return false;
+}
+
 /* A thread that this block watches, or NULL. */
 static __always_inline struct icepath_task *worker_of(struct task_struct *task)
 {
@@ -171,6 +190,8 @@ static __always_inline struct icepath_task *worker_of(struct task_struct *task)
 	if (!worker)
 		return NULL;
 	if (compares_rights && must_not_be_watched(task))
+		return NULL;
+	if (target_count && gained_rights(worker, task))
 		return NULL;
 	bool follows = family_in_block[worker->family % ICEPATH_FAMILIES];
 	if (follows && worker->block != block)

@@ -69,7 +69,38 @@ bool send(int socket, const void *message, size_t bytes, const std::vector<int> 
 	return sent == static_cast<ssize_t>(bytes);
 }
 
-bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms)
+bool ask_for_senders(int socket)
+{
+	const int on = 1;
+	return setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0;
+}
+
+namespace {
+
+// What came with a message besides its bytes.
+void take_control(msghdr &header, std::vector<Fd> &fds, std::optional<uid_t> *sender)
+{
+	for (cmsghdr *part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+		if (part->cmsg_level != SOL_SOCKET)
+			continue;
+		if (part->cmsg_type == SCM_RIGHTS) {
+			const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+			std::array<int, kMaxFds> numbers{};
+			std::memcpy(numbers.data(), CMSG_DATA(part), count * sizeof(int));
+			for (size_t i = 0; i < count; i++)
+				fds.emplace_back(numbers[i]);
+		} else if (part->cmsg_type == SCM_CREDENTIALS && sender) {
+			ucred who{};
+			std::memcpy(&who, CMSG_DATA(part), sizeof(who));
+			*sender = who.uid;
+		}
+	}
+}
+
+} // namespace
+
+bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms,
+			 std::optional<uid_t> *sender)
 {
 	if (timeout_ms >= 0) {
 		const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
@@ -87,7 +118,7 @@ bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int 
 	msghdr header{};
 	header.msg_iov = &part;
 	header.msg_iovlen = 1;
-	alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
+	alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int)) + CMSG_SPACE(sizeof(ucred))> control{};
 	header.msg_control = control.data();
 	header.msg_controllen = control.size();
 	ssize_t got = 0;
@@ -96,15 +127,7 @@ bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int 
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return false;
-	for (cmsghdr *rights = CMSG_FIRSTHDR(&header); rights; rights = CMSG_NXTHDR(&header, rights)) {
-		if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS)
-			continue;
-		const size_t count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		std::array<int, kMaxFds> numbers{};
-		std::memcpy(numbers.data(), CMSG_DATA(rights), count * sizeof(int));
-		for (size_t i = 0; i < count; i++)
-			fds.emplace_back(numbers[i]);
-	}
+	take_control(header, fds, sender);
 	// The kernel drops what it can't install (scm_detach_fds()); descriptors beyond the buffer are the peer's error.
 	if ((header.msg_flags & MSG_CTRUNC) != 0 && fds.size() < kMaxFds)
 		throw Failure(ExitCode::MachineCannot,

@@ -42,10 +42,15 @@ std::pair<Fd, Fd> open_pair();
 // False: the peer is gone. The caller keeps its descriptors. Never raises SIGPIPE.
 bool send(int socket, const void *message, size_t bytes, const std::vector<int> &fds = {});
 
+// From now on, messages that come in show who sent them.
+bool ask_for_senders(int socket);
+
 // Receives one message of exactly `bytes`; waits at most `timeout_ms` (-1: forever). False: the peer is gone, time is
 // up or the message has another size. Descriptors beyond kMaxFds are dropped. Throws Failure(MachineCannot) if this
-// process may open no more files.
-bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms = -1);
+// process may open no more files. `sender`: the user who sent it, for whom the kernel vouches (SCM_CREDENTIALS);
+// nothing without ask_for_senders().
+bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms = -1,
+			 std::optional<uid_t> *sender = nullptr);
 
 // Puts a text into a message's field, cut if it is too long, and ended by 0.
 template <size_t N> void put(std::array<char, N> &field, std::string_view text)

@@ -19,6 +19,7 @@
 #include "icepath/plugin.h"
 #include "profiler/capture/bpf_object.h"
 #include "profiler/capture/call_kinds.h"
+#include "profiler/capture/running_tasks.h"
 #include "profiler/capture/skip_times.h"
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
@@ -57,8 +58,9 @@ void throw_if_not_traced(const Selection &selection)
 } // namespace
 
 Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced,
-				 std::optional<Owner> sampled, std::optional<Owner> owner)
-	: Capture(select_probes(forced), owner)
+				 std::optional<Owner> sampled, std::optional<Owner> owner, std::vector<Target> targets,
+				 std::array<uint32_t, 2> own)
+	: Capture(select_probes(forced), owner, std::move(targets), own)
 {
 	ProbeSet doubted = 0;
 	try {
@@ -79,6 +81,8 @@ Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, s
 	}
 	if (sampled)
 		prepare_samples(cpus);
+	if (!targets_.empty())
+		mark_targets();
 }
 
 void Capture::try_again(ProbeSet probes, std::optional<Tier> forced)
@@ -138,7 +142,12 @@ BpfObject Capture::opened(const std::vector<uint32_t> &cpus, uint32_t records_pe
 	const EventfdCalls eventfds = eventfd_calls();
 	static_assert(sizeof(capture_bpf::rodata->eventfd_calls) == sizeof(eventfds));
 	std::memcpy(const_cast<unsigned int *>(bpf->rodata->eventfd_calls), eventfds.data(), sizeof(eventfds));
-	bpf_program__set_autoload(bpf->progs.on_sched_process_exec, owner_.has_value());
+	bpf_program__set_autoload(bpf->progs.on_sched_process_exec, compares_at_exec());
+	bpf_program__set_autoload(bpf->progs.mark_running, !targets_.empty());
+	bpf->rodata->target_count = static_cast<uint32_t>(targets_.size());
+	for (size_t i = 0; i < targets_.size() && i < ICEPATH_TARGETS; i++)
+		const_cast<icepath_rights &>(bpf->rodata->target_rights[i]) = targets_[i].might;
+	std::memcpy(const_cast<unsigned int *>(bpf->rodata->own_tgids), own_.data(), sizeof(own_));
 	return bpf;
 }
 
@@ -163,7 +172,7 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->capacity = records_per_slot;
 	bpf_ = bpf.release();
-	if (!owner_)
+	if (!compares_at_exec())
 		return;
 	exec_link_ = bpf_program__attach(bpf_->progs.on_sched_process_exec);
 	if (!exec_link_)
@@ -264,6 +273,21 @@ uint32_t Capture::follow(int pidfd, uint32_t family)
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
 		throw not_marked();
 	return state.family;
+}
+
+void Capture::mark_targets()
+{
+	// Each pass but the last marks at least one generation.
+	constexpr int kMostPasses = 1000;
+	for (const Target &target : targets_)
+		(void)follow(target.pidfd);
+	for (int pass = 0; pass < kMostPasses; pass++) {
+		__atomic_store_n(&bpf_->bss->newly_marked, 0u, __ATOMIC_SEQ_CST);
+		run_over_all(bpf_->progs.mark_running);
+		if (__atomic_load_n(&bpf_->bss->newly_marked, __ATOMIC_SEQ_CST) == 0)
+			return;
+	}
+	throw Failure(ExitCode::MachineCannot, "the programs start processes faster than these can be marked");
 }
 
 bool Capture::mark(int pidfd, bool in_block)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ebpf/records.h"
 #include "profiler/capture/named_stacks.h"
 #include "profiler/capture/sampling_timers.h"
 #include "profiler/capture/selection.h"
@@ -26,6 +27,12 @@ struct Owner {
 	uint32_t user, group;
 };
 
+// A running program to attach to.
+struct Target {
+	int pidfd; // of the process; the caller's
+	icepath_rights might; // as the user named it; what gains more isn't watched
+};
+
 class Capture {
 public:
 	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
@@ -35,8 +42,12 @@ public:
 	// `owner`: a marked task is watched only as long as that user could trace it: it has and had no more rights than
 	// ordinary processes of that user and group, since it was marked or started by a marked one, and doesn't hide its
 	// memory (ebpf/rights.bpf.h). Of libraries' sockets, only that user's are recorded.
+	// `targets`: programs whose processes, with all threads and what they have started and will start, are families of
+	// the capture, numbered from 1 in this order. Tasks of the processes `own` are in none. Throws
+	// Failure(MachineCannot) if running tasks can't be marked.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
-			std::optional<Owner> sampled = {}, std::optional<Owner> owner = {});
+			std::optional<Owner> sampled = {}, std::optional<Owner> owner = {}, std::vector<Target> targets = {},
+			std::array<uint32_t, 2> own = {});
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
@@ -83,7 +94,9 @@ public:
 
 private:
 	// The public constructor delegates to this one, so the destructor runs if it throws.
-	Capture(Selection selection, std::optional<Owner> owner) : selection_(std::move(selection)), owner_(owner) {}
+	Capture(Selection selection, std::optional<Owner> owner, std::vector<Target> targets, std::array<uint32_t, 2> own)
+		: selection_(std::move(selection)), owner_(owner), targets_(std::move(targets)), own_(own)
+	{}
 	std::unique_ptr<capture_bpf, CloseBpfObject> opened(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 														std::optional<Owner> sampled);
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Owner> sampled);
@@ -95,12 +108,16 @@ private:
 	void log_still_off();
 	bool mark(int pidfd, bool in_block); // false: the task has ended
 	void watch_families(bool in_block);
+	bool compares_at_exec() const { return owner_ || !targets_.empty(); }
+	void mark_targets();
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{}, second_links_{};
 	bpf_link *exec_link_ = nullptr; // nullptr: rights aren't compared
 	Selection selection_;
 	std::optional<Owner> owner_;
+	std::vector<Target> targets_; // pidfds as of the constructor
+	std::array<uint32_t, 2> own_;
 	ProbeSet available_ = 0;
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_

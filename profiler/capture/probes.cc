@@ -85,4 +85,25 @@ ProbeSet needed_by(const model::Cell &cell)
 	return set;
 }
 
+ProbeSet needed_by_running_programs()
+{
+	ProbeSet set = 0;
+	for (size_t i = 0; i < kProbes.size(); i++)
+		switch (kProbes[i].group) {
+		case Group::Scheduling:
+		case Group::Interrupts:
+		case Group::Blocking:
+		case Group::SocketReady:
+		case Group::DeviceQueue:
+		case Group::TcpPackets:
+		case Group::Calls:
+		case Group::Threads:
+			set |= bit(i);
+			break;
+		default: // more exact evidence, which costs time at each message
+			break;
+		}
+	return set;
+}
+
 } // namespace icepath::capture

@@ -269,5 +269,6 @@ constexpr ProbeSet bit(size_t probe) { return ProbeSet{1} << probe; }
 
 // The probes on which a cell's layers rest.
 ProbeSet needed_by(const model::Cell &cell);
+ProbeSet needed_by_running_programs(); // that may talk over anything
 
 } // namespace icepath::capture

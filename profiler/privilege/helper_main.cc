@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/rights.h"
 #include "profiler/privilege/root_helper.h"
@@ -91,6 +92,9 @@ int help(int argc, char **argv)
 		} catch (const Failure &failure) {
 			why_not = failure.what();
 		}
+	// Before icepath sends its first request.
+	if (why_not.empty() && !channel::ask_for_senders(kSocketOfProgram))
+		why_not = "the kernel doesn't tell who sends requests";
 	if (!tell_beginning(kSocketOfProgram, why_not) || !why_not.empty())
 		return static_cast<int>(ExitCode::MachineCannot);
 	serve(kSocketOfProgram, parent, *user, is_root ? HelperRights::OfRoot : HelperRights::OfItsFile);

@@ -177,6 +177,14 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	return loaded;
 }
 
+uint32_t Helper::take_target(int pidfd)
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::Target;
+	std::vector<Fd> none;
+	return ask(request, {pidfd}, none).worker;
+}
+
 uint32_t Helper::add_worker(int pidfd)
 {
 	HelperRequest request{};

@@ -4,7 +4,8 @@
 // It is started before icepath drops privileges, holds the capture, marks workers, and answers each request below over
 // a socket pair.
 //
-// It trusts no request. A worker is named by a pidfd, and accepted only if it is a child of the icepath that started
+// It trusts no request. A program that was already running is watched only if root names it, before icepath becomes the
+// user. A worker is named by a pidfd, and accepted only if it is a child of the icepath that started
 // the helper, or a thread of such a child, and runs as the invoking user. If the helper has its rights from its file,
 // any program of that user may be its icepath: then the process must also be one that the user could trace, and is
 // watched only while it has no more rights than the user has, and a socket must be the user's. The helper opens no path
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "ebpf/records.h"
 #include "profiler/capture/selection.h"
 #include "profiler/capture/skip_times.h"
 #include "profiler/channel.h"
@@ -30,6 +32,7 @@ namespace icepath::privilege {
 inline constexpr size_t kMaxWorkers = 1024; // at a time
 inline constexpr size_t kMaxBlockWorkers = 65; // in one block
 inline constexpr size_t kMaxBlockDaemons = 16;
+inline constexpr size_t kMaxTargets = ICEPATH_TARGETS;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
@@ -50,6 +53,10 @@ enum class HelperRequestKind : uint32_t {
 	// Before Load; cpus: held against every other icepath until the helper ends. A member holds few claims
 	// (cpu_claim.h).
 	Claim,
+	// Before Load; fd: pidfd of a running process, which is watched from Load on, with all of its threads and what it
+	// has started and will start, but not what gains rights that it hasn't. Only as long as icepath is root: what is
+	// watched then is what root named, and no process that is the user's can add to it. Replies with the family.
+	Target,
 };
 
 struct HelperRequest {
@@ -78,7 +85,7 @@ struct ProbeChoice {
 struct HelperReply {
 	int32_t exit_code; // 0: done
 	std::array<char, 384> message; // the reason; Claim: also the reason for doing without
-	uint32_t worker; // AddWorker; Follow: the family
+	uint32_t worker; // AddWorker; Follow, Target: the family
 	uint32_t slot_bytes, slot_count; // Load
 	uint32_t knows_kernel; // Load with `samples`; 0: this kernel shows the addresses of its functions to nobody
 	capture::ProbeSet available; // Load, Attach
@@ -123,6 +130,9 @@ public:
 	// Claims the CPUs against every other icepath, until the helper ends: see cpu_claim.h. Call it once, before load().
 	// Returns why that isn't possible here, or nothing. Throws if another run holds one of the CPUs.
 	std::optional<std::string> claim(const std::vector<uint32_t> &cpus);
+	// Names a running program to watch, and returns its family. Before load(), and before this process becomes the
+	// user.
+	uint32_t take_target(int pidfd);
 	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {},
 				bool samples = false);
 	uint32_t add_worker(int pidfd);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "profiler/privilege/own_child.h"
 #include "profiler/privilege/rights.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/privilege/running_program.h"
 
 namespace icepath::privilege {
 namespace {
@@ -80,7 +82,9 @@ public:
 		: icepath_(icepath), user_(user), rights_(rights), icepath_pidfd_(pidfd_of(icepath))
 	{}
 
-	HelperReply answer(const HelperRequest &request, std::vector<Fd> &fds, std::vector<int> &to_send)
+	// `sender`: the user by whom the request was sent, where the kernel tells.
+	HelperReply answer(const HelperRequest &request, std::vector<Fd> &fds, std::optional<uid_t> sender,
+					   std::vector<int> &to_send)
 	{
 		HelperReply reply{};
 		switch (request.kind) {
@@ -131,6 +135,9 @@ public:
 			break;
 		case HelperRequestKind::Claim:
 			claim(request, reply);
+			break;
+		case HelperRequestKind::Target:
+			reply.worker = take_target(fds, sender);
 			break;
 		default:
 			throw Failure(ExitCode::Internal, "the root helper was asked for something that it doesn't know");
@@ -200,7 +207,8 @@ private:
 						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
 											 : std::nullopt,
 						 request.samples != 0 ? std::optional(user) : std::nullopt,
-						 rights_ == HelperRights::OfItsFile ? std::optional(user) : std::nullopt);
+						 rights_ == HelperRights::OfItsFile ? std::optional(user) : std::nullopt, targets(),
+						 std::array{static_cast<uint32_t>(icepath_), static_cast<uint32_t>(getpid())});
 		// The helper wakes between blocks and in long ones, so it moves to other CPUs if there are any.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) { return cpuset::contains(cpus, cpu); });
@@ -270,6 +278,29 @@ private:
 			throw Failure(ExitCode::Internal, "the root helper marks only sockets of its user");
 	}
 
+	uint32_t take_target(std::vector<Fd> &fds, std::optional<uid_t> sender)
+	{
+		if (rights_ != HelperRights::OfRoot || sender != 0)
+			throw Failure(ExitCode::MachineCannot, "only root may name programs to watch: run `sudo icepath attach`");
+		if (capture_ || fds.size() != 1 || targets_.size() >= kMaxTargets)
+			throw Failure(ExitCode::Internal, "the root helper was asked to watch no program, too many, or too late");
+		const icepath_rights might = check_target(fds[0].get(), icepath_);
+		for (const NamedTarget &other : targets_)
+			if (pid_of(other.pidfd.get()) == pid_of(fds[0].get()))
+				throw Failure(ExitCode::Usage,
+							  fmt::format("process {} is named twice", pid_of(fds[0].get()).value_or(-1)));
+		targets_.push_back({std::move(fds[0]), might});
+		return static_cast<uint32_t>(targets_.size());
+	}
+
+	std::vector<capture::Target> targets() const
+	{
+		std::vector<capture::Target> targets;
+		for (const NamedTarget &target : targets_)
+			targets.push_back({target.pidfd.get(), target.might});
+		return targets;
+	}
+
 	uint32_t add_worker(std::vector<Fd> &fds)
 	{
 		// Cells are reopened in fresh processes: the ones that have ended make room.
@@ -295,6 +326,11 @@ private:
 	std::vector<uint32_t> claimed_;
 	std::optional<capture::Capture> capture_;
 	std::vector<Fd> workers_;
+	struct NamedTarget {
+		Fd pidfd;
+		icepath_rights might;
+	};
+	std::vector<NamedTarget> targets_;
 	bool looks_ = false; // in this block
 };
 
@@ -307,8 +343,9 @@ void serve(int socket, pid_t icepath, uid_t user, HelperRights rights)
 	for (;;) {
 		std::vector<Fd> fds;
 		std::vector<int> to_send;
+		std::optional<uid_t> sender;
 		try {
-			if (!server.await(socket) || !channel::receive(socket, &request, sizeof(request), fds))
+			if (!server.await(socket) || !channel::receive(socket, &request, sizeof(request), fds, -1, &sender))
 				return;
 		} catch (const Failure &) {
 			return; // it can't open descriptors any more, so it can't go on
@@ -320,7 +357,7 @@ void serve(int socket, pid_t icepath, uid_t user, HelperRights rights)
 		HelperReply reply{};
 		bool ends = false;
 		try {
-			reply = server.answer(request, fds, to_send);
+			reply = server.answer(request, fds, sender, to_send);
 		} catch (const std::exception &error) {
 			const Failure failure = failure_of(error);
 			reply.exit_code = static_cast<int32_t>(failure.code());

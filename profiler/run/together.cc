@@ -12,18 +12,11 @@
 #include <optional>
 #include <set>
 
+#include "profiler/machine/clocks.h"
 #include "profiler/machine/throttling.h"
 
 namespace icepath::run {
 namespace {
-
-model::ClockPair read_clocks()
-{
-	timespec real{};
-	clock_gettime(CLOCK_REALTIME, &real);
-	return {icepath_now_ns(),
-			static_cast<uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(real.tv_nsec)};
-}
 
 // Blocks signals except during ppoll(): otherwise a signal between the check of `stop` and the poll would be missed.
 class HeldSignals {
@@ -102,7 +95,7 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 		cell->look_at_sockets();
 	const std::vector<std::filesystem::path> throttling = machine::throttling_files(tids);
 	const std::optional<uint64_t> throttled_before = machine::times_throttled(throttling);
-	window.begin = read_clocks();
+	window.begin = machine::read_clocks();
 	if (window.probed) {
 		std::vector<uint32_t> workers;
 		std::set<uint32_t> families; // a set: cells may share a daemon
@@ -123,7 +116,7 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 		window.skipped = helper->end_block();
 		window.slots = slots.copy();
 	}
-	window.finish = read_clocks();
+	window.finish = machine::read_clocks();
 	if (const auto throttled_after = machine::times_throttled(throttling); throttled_before && throttled_after)
 		window.times_throttled = *throttled_after - std::min(*throttled_before, *throttled_after);
 	for (LiveCell *cell : cells) {

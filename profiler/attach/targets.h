@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The running programs that the user names.
+#include <sys/types.h>
+
+#include <vector>
+
+#include "profiler/channel.h"
+#include "profiler/model/attached.h"
+
+namespace icepath::attach {
+
+struct OpenTarget {
+	Fd pidfd;
+	model::Target target;
+};
+
+// Throws Failure(Usage) if a process doesn't exist, isn't the first thread of one, or is a 32-bit program on a 64-bit
+// kernel.
+std::vector<OpenTarget> open_targets(const std::vector<pid_t> &processes);
+
+bool has_ended(const OpenTarget &target);
+
+} // namespace icepath::attach
