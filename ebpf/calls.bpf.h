@@ -31,6 +31,12 @@ static __always_inline __u8 kind_of_futex(__u8 operation)
 	}
 }
 
+static __always_inline bool has_object(__u8 kind)
+{
+	return kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE || kind == ICEPATH_CALL_GIVE_MESSAGES ||
+		   kind == ICEPATH_CALL_TAKE_MESSAGES;
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 {
@@ -42,13 +48,17 @@ int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 	__u8 kind = (__u64)number < CALL_NUMBERS ? call_kinds[number] : ICEPATH_CALL_OTHER;
 	task->call_object = 0;
 	task->call_operation = 0;
+	task->call_position = 0;
+	task->call_object_kind = 0;
+	task->queued_end = 0;
 	if (kind == ICEPATH_CALL_FUTEX_WAIT) {
 		task->call_operation = PT_REGS_PARM2_CORE_SYSCALL(registers) & 0x7f; /* FUTEX_CMD_MASK */
 		kind = kind_of_futex(task->call_operation);
 		task->call_object = name_of(first, current_task->tgid);
-	} else if (kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE || kind == ICEPATH_CALL_GIVE_MESSAGES ||
-			   kind == ICEPATH_CALL_TAKE_MESSAGES) {
-		task->call_object = object_of(current_task, first);
+	} else if (has_object(kind)) {
+		task->call_object = object_of(current_task, first, &task->call_object_kind);
+		if (target_count && kind == ICEPATH_CALL_GIVE && is_pipe(task->call_object_kind))
+			note_pipe(current_task, first, task->call_object);
 	}
 	task->call_kind = kind;
 	task->call_number = number;
@@ -60,9 +70,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 static __always_inline __u64 told_result(__u8 kind, long result)
 {
 	const long last_errno = 4095;
-	const bool moves = kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE || kind == ICEPATH_CALL_GIVE_MESSAGES ||
-					   kind == ICEPATH_CALL_TAKE_MESSAGES;
-	return moves || (result < 0 && result >= -last_errno) ? result : 0;
+	return has_object(kind) || (result < 0 && result >= -last_errno) ? result : 0;
 }
 
 SEC("?tp_btf/sys_exit")
@@ -77,10 +85,22 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 	if (number == eventfd_calls[0] || number == eventfd_calls[1])
 		count_birth(current_task, result);
 	struct icepath_task *task = worker_of(current_task);
-	if (!task || !task->call_ns)
+	if (!task)
 		return 0;
 	__u64 begin_ns = task->call_ns;
 	task->call_ns = 0;
+	if (!begin_ns && target_count) { /* its begin wasn't seen */
+		task->call_kind = number < CALL_NUMBERS ? call_kinds[number] : ICEPATH_CALL_OTHER;
+		task->call_object_kind = 0;
+		if (has_object(task->call_kind))
+			task->call_object = object_of(current_task, PT_REGS_PARM1_CORE_SYSCALL(registers), &task->call_object_kind);
+	}
+	if (target_count && result > 0 && is_pipe(task->call_object_kind))
+		task->call_position = position_in_pipe(task->call_kind, task->call_object, result);
+	if (!begin_ns)
+		return 0;
+	if (task->call_kind == ICEPATH_CALL_TRANSFER)
+		task->call_kind = ICEPATH_CALL_OTHER;
 	struct icepath_record *record =
 		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_CALL, ICEPATH_CONTEXT_TASK, current_task->pid, now);
 	if (!record)
@@ -91,6 +111,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 	record->call.number = task->call_number;
 	record->call.kind = task->call_kind;
 	record->call.operation = task->call_operation;
+	record->call.object_kind = task->call_object_kind;
+	record->call.position = task->call_position;
 	return 0;
 }
 

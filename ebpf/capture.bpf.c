@@ -38,6 +38,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #include "attach.bpf.h"
 
+#include "streams.bpf.h" /* before those that note what is queued */
+
 #include "sockets.bpf.h" /* before the others, which log with it */
 
 #include "interrupts.bpf.h"

@@ -158,6 +158,7 @@ static __always_inline __u64 key_at(__u64 address)
 #define SOCKETS_MAGIC 0x534f434b
 #define ANONYMOUS_MAGIC 0x09041934
 #define QUEUES_MAGIC 0x19800202
+#define PIPES_MAGIC 0x50495045
 
 /* How many eventfds were born at addresses of a group. A birth renames the others of it, which may lose a message. */
 #define BIRTH_GROUPS 4096
@@ -199,8 +200,9 @@ static __always_inline void count_birth(struct task_struct *task, long fd)
 }
 
 /* The name of what a worker's file descriptor refers to, as CALL.object has it; 0: not known, or no object. */
-static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
+static __always_inline __u64 object_of(struct task_struct *task, __u32 fd, __u8 *kind)
 {
+	*kind = ICEPATH_OBJECT_UNKNOWN;
 	struct file *file = file_of(task, fd);
 	if (!file)
 		return 0;
@@ -210,12 +212,17 @@ static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
 	if (magic == SOCKETS_MAGIC)
 		return use_socket(number);
 #if defined(bpf_target_x86) || defined(bpf_target_arm64)
-	if (magic == ANONYMOUS_MAGIC)
+	if (magic == ANONYMOUS_MAGIC) {
+		*kind = ICEPATH_OBJECT_ANONYMOUS;
 		return name_of(name_of((__u64)file, (__u64)BPF_CORE_READ(file, f_op)), *births_at(file));
+	}
 #endif
 	/* Both ends of a message queue opened it, so they share the inode but not the file. */
 	if (magic != QUEUES_MAGIC && (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFIFO)
 		return 0;
+	*kind = magic == QUEUES_MAGIC  ? ICEPATH_OBJECT_QUEUE
+			: magic == PIPES_MAGIC ? ICEPATH_OBJECT_PIPE
+								   : ICEPATH_OBJECT_FIFO;
 	return name_of(number, (__u64)BPF_CORE_READ(system, s_dev) << 32 | BPF_CORE_READ(inode, i_generation));
 }
 

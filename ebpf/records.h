@@ -98,6 +98,22 @@ enum icepath_call_kind {
 	ICEPATH_CALL_FUTEX_WAKE = 6,
 	ICEPATH_CALL_GIVE_MESSAGES = 7, /* sendmmsg: GIVE whose `result` counts messages */
 	ICEPATH_CALL_TAKE_MESSAGES = 8, /* recvmmsg: the same for TAKE */
+	ICEPATH_CALL_TRANSFER = 9, /* sendfile, splice: in a record GIVE if a socket took the bytes, else OTHER */
+};
+
+/* What an object is, where it is known. */
+enum icepath_object_kind {
+	ICEPATH_OBJECT_UNKNOWN = 0,
+	ICEPATH_OBJECT_UNIX_STREAM = 1,
+	ICEPATH_OBJECT_TCP = 2,
+	ICEPATH_OBJECT_PIPE = 3,
+	ICEPATH_OBJECT_FIFO = 4, /* a named pipe */
+	ICEPATH_OBJECT_UNIX_DATAGRAM = 5,
+	ICEPATH_OBJECT_UNIX_SEQPACKET = 6,
+	ICEPATH_OBJECT_UDP = 7,
+	ICEPATH_OBJECT_SOCKET = 8, /* of another kind */
+	ICEPATH_OBJECT_QUEUE = 9, /* a POSIX message queue */
+	ICEPATH_OBJECT_ANONYMOUS = 10, /* an eventfd, or another file without a name */
 };
 
 /*
@@ -171,7 +187,8 @@ struct icepath_record {
 			ICEPATH_U32 number; /* the call, by this machine's table */
 			ICEPATH_U8 kind; /* icepath_call_kind */
 			ICEPATH_U8 operation; /* FUTEX_…: the operation (FUTEX_CMD_MASK) */
-			ICEPATH_U8 reserved[2];
+			ICEPATH_U8 object_kind; /* icepath_object_kind; of a socket only if the call moved something */
+			ICEPATH_U8 reserved[1];
 			/*
 			 * GIVE, TAKE, of a stream: where the bytes of this call end in the stream of its direction, counted from an
 			 * origin that both ends share, plus 1. 0: not known.
@@ -265,6 +282,9 @@ struct icepath_task {
 	ICEPATH_U8 reclaims; /* in memory reclaim now */
 	ICEPATH_U16 off_flags; /* of its next OFF_CPU record */
 	ICEPATH_U64 moved_ns; /* last move to another CPU's queue */
+	/* Of the current call, as its record has it; and in a stream's give 1 + where the queue ended (streams.bpf.h). */
+	ICEPATH_U64 call_position, queued_end;
+	ICEPATH_U8 call_object_kind;
 	ICEPATH_U64 compared_cred; /* of a target's family: the credentials that its rights were compared with last */
 };
 

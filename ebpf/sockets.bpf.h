@@ -85,6 +85,11 @@ int BPF_PROG(on_sk_data_ready, struct sock *sk)
 	__u8 *done = announced();
 	if (!done)
 		return 0;
+	if (target_count) {
+		struct icepath_task *task = worker_of(bpf_get_current_task_btf());
+		if (task && task->call_ns)
+			note_queued(task, sk);
+	}
 	log_arrival(ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
 	*done = 1;
 	return 0;

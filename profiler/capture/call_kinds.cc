@@ -10,12 +10,12 @@ namespace icepath::capture {
 CallKinds call_kinds()
 {
 	CallKinds kinds{};
-	for (const int number :
-		 {SYS_write, SYS_writev, SYS_pwrite64, SYS_pwritev, SYS_sendto, SYS_sendmsg, SYS_mq_timedsend})
+	for (const int number : {SYS_write, SYS_writev, SYS_sendto, SYS_sendmsg, SYS_mq_timedsend})
 		kinds[number] = ICEPATH_CALL_GIVE;
-	for (const int number :
-		 {SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_recvfrom, SYS_recvmsg, SYS_mq_timedreceive})
+	for (const int number : {SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_mq_timedreceive})
 		kinds[number] = ICEPATH_CALL_TAKE;
+	for (const int number : {SYS_sendfile, SYS_splice})
+		kinds[number] = ICEPATH_CALL_TRANSFER;
 	kinds[SYS_sendmmsg] = ICEPATH_CALL_GIVE_MESSAGES;
 	kinds[SYS_recvmmsg] = ICEPATH_CALL_TAKE_MESSAGES;
 	for (const int number : {

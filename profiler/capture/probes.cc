@@ -71,6 +71,8 @@ ProbeSet needed_by(const model::Cell &cell)
 			return uses(Mechanism::MessageQueue);
 		case Group::MessageTaken:
 			return uses(Mechanism::MessageQueue) && polls;
+		case Group::Streams: // its plug-in numbers messages
+			return false;
 		case Group::Calls:
 			return uses(Mechanism::LibraryCalls);
 		case Group::Threads:
@@ -96,6 +98,7 @@ ProbeSet needed_by_running_programs()
 		case Group::SocketReady:
 		case Group::DeviceQueue:
 		case Group::TcpPackets:
+		case Group::Streams:
 		case Group::Calls:
 		case Group::Threads:
 			set |= bit(i);

@@ -35,6 +35,7 @@ enum class Group : uint8_t {
 	PipeQueue,
 	MessageQueue, // POSIX
 	MessageTaken,
+	Streams, // where in its stream a running program's call ends
 	Calls, // of a library, whose plug-in can't stamp them
 	Threads, // of followed processes: attached while there are any, also between blocks
 	Blocking, // every probed cell: what a thread slept for that wasn't a message
@@ -120,7 +121,7 @@ constexpr Probe on_blocking(std::string_view program, std::string_view tracepoin
 	return {tracepoint, Group::Blocking, uses, kBlockedInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
 }
 
-inline constexpr std::array<Probe, 43> kProbes = {{
+inline constexpr std::array<Probe, 45> kProbes = {{
 	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling,
 				  Uses{{{Layer::Wakeup},
 						{Layer::SenderKernel, Part::Notify},
@@ -203,6 +204,10 @@ inline constexpr std::array<Probe, 43> kProbes = {{
 	 Uses{{{Layer::SenderKernel}, {Layer::ReceiverKernel}}, "of a library's calls"},
 	 kUserInstead,
 	 {Candidate{Tier::Tracepoint, "on_sys_exit", "sys_exit"}}},
+	on_tracepoint("on_sock_send_length", "sock_send_length", Group::Streams,
+				  Uses{{{Layer::SenderKernel}, {Layer::Queue}}, "of running programs, by positions in streams"}),
+	on_tracepoint("on_sock_recv_length", "sock_recv_length", Group::Streams,
+				  Uses{{{Layer::ReceiverKernel}, {Layer::Queue}}, "of running programs, by positions in streams"}),
 	{"netif_receive_skb",
 	 Group::TcpPackets,
 	 Uses{{{Layer::SenderKernel, Part::Softirq},

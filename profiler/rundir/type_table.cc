@@ -29,28 +29,29 @@ using Json = nlohmann::ordered_json;
 
 Json type_table()
 {
-	const Json record = {FIELD(icepath_record, type),      FIELD(icepath_record, version),
-						 FIELD(icepath_record, bytes),     FIELD(icepath_record, context),
-						 FIELD(icepath_record, seq),       FIELD(icepath_record, tid),
-						 FIELD(icepath_record, cpu),       FIELD(icepath_record, flags),
-						 FIELD(icepath_record, end_ns),    UNION_FIELD(off, out_ns),
-						 UNION_FIELD(off, waking_ns),      UNION_FIELD(off, wakeup_ns),
-						 UNION_FIELD(off, waker_tid),      UNION_FIELD(off, ipi_after_ns),
-						 UNION_FIELD(off, idle_after_ns),  UNION_FIELD(off, out_cpu),
-						 UNION_FIELD(off, reason),         UNION_FIELD(off, waker_vector),
-						 UNION_FIELD(run, in_ns),          UNION_FIELD(run, comm),
-						 UNION_FIELD(interrupt, begin_ns), UNION_FIELD(interrupt, vector),
-						 UNION_FIELD(interrupt, kind),     UNION_FIELD(interrupt, sockets),
-						 UNION_FIELD(interrupt, packets),  UNION_FIELD(interrupt, run_packets),
-						 UNION_FIELD(socket, socket),      UNION_FIELD(socket, stream_end),
-						 UNION_FIELD(socket, bytes),       UNION_FIELD(socket, has_stream_end),
-						 UNION_FIELD(socket, woken_tid),   UNION_FIELD(call, begin_ns),
-						 UNION_FIELD(call, object),        UNION_FIELD(call, result),
-						 UNION_FIELD(call, number),        UNION_FIELD(call, kind),
-						 UNION_FIELD(call, operation),     UNION_FIELD(call, position),
-						 UNION_FIELD(thread, comm),        UNION_FIELD(thread, tgid),
-						 UNION_FIELD(sample, planned_ns),  UNION_FIELD(sample, user_address),
-						 UNION_FIELD(sample, tgid),        UNION_FIELD(sample, stack)};
+	const Json record = {FIELD(icepath_record, type),       FIELD(icepath_record, version),
+						 FIELD(icepath_record, bytes),      FIELD(icepath_record, context),
+						 FIELD(icepath_record, seq),        FIELD(icepath_record, tid),
+						 FIELD(icepath_record, cpu),        FIELD(icepath_record, flags),
+						 FIELD(icepath_record, end_ns),     UNION_FIELD(off, out_ns),
+						 UNION_FIELD(off, waking_ns),       UNION_FIELD(off, wakeup_ns),
+						 UNION_FIELD(off, waker_tid),       UNION_FIELD(off, ipi_after_ns),
+						 UNION_FIELD(off, idle_after_ns),   UNION_FIELD(off, out_cpu),
+						 UNION_FIELD(off, reason),          UNION_FIELD(off, waker_vector),
+						 UNION_FIELD(run, in_ns),           UNION_FIELD(run, comm),
+						 UNION_FIELD(interrupt, begin_ns),  UNION_FIELD(interrupt, vector),
+						 UNION_FIELD(interrupt, kind),      UNION_FIELD(interrupt, sockets),
+						 UNION_FIELD(interrupt, packets),   UNION_FIELD(interrupt, run_packets),
+						 UNION_FIELD(socket, socket),       UNION_FIELD(socket, stream_end),
+						 UNION_FIELD(socket, bytes),        UNION_FIELD(socket, has_stream_end),
+						 UNION_FIELD(socket, woken_tid),    UNION_FIELD(call, begin_ns),
+						 UNION_FIELD(call, object),         UNION_FIELD(call, result),
+						 UNION_FIELD(call, number),         UNION_FIELD(call, kind),
+						 UNION_FIELD(call, operation),      UNION_FIELD(call, object_kind),
+						 UNION_FIELD(call, position),       UNION_FIELD(thread, comm),
+						 UNION_FIELD(thread, tgid),         UNION_FIELD(sample, planned_ns),
+						 UNION_FIELD(sample, user_address), UNION_FIELD(sample, tgid),
+						 UNION_FIELD(sample, stack)};
 	const Json send = {FIELD(model::SendStamp, seq),        FIELD(model::SendStamp, intended_ns),
 					   FIELD(model::SendStamp, send_ns),    FIELD(model::SendStamp, call_ns),
 					   FIELD(model::SendStamp, publish_ns), FIELD(model::SendStamp, return_ns),
@@ -79,11 +80,12 @@ namespace {
 
 // Once reserved and zero, which means "not known", or in record types that weren't written then, or written at the same
 // place without being listed.
-constexpr std::string_view kAddedLater[] = {
-	"socket.woken_tid",    "call.begin_ns",     "call.object",           "call.result",       "call.number",
-	"call.kind",           "thread.comm",       "thread.tgid",           "sample.planned_ns", "sample.stack",
-	"interrupt.sockets",   "interrupt.packets", "interrupt.run_packets", "call.operation",    "call.position",
-	"sample.user_address", "sample.tgid"};
+constexpr std::string_view kAddedLater[] = {"socket.woken_tid",      "call.begin_ns",       "call.object",
+											"call.result",           "call.number",         "call.kind",
+											"thread.comm",           "thread.tgid",         "sample.planned_ns",
+											"sample.stack",          "interrupt.sockets",   "interrupt.packets",
+											"interrupt.run_packets", "call.operation",      "call.object_kind",
+											"call.position",         "sample.user_address", "sample.tgid"};
 
 void check_type(const std::string &name, const Json &ours, const Json &theirs)
 {
