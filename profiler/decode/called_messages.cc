@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/decode/called_messages.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
+
+#include "ebpf/records.h"
+#include "profiler/decode/event_search.h"
+
+namespace icepath::decode {
+namespace {
+
+// A call with its bytes' place in the stream.
+struct Placed {
+	const Thread *thread = nullptr; // never nullptr
+	const Call *call = nullptr; // never nullptr
+	uint64_t given_to = 0;
+	Place place;
+	bool contended = false;
+	uint64_t alone_ns = 0; // if contended, the end of the last call that overlaps
+
+	uint64_t begin() const { return place.end - call->bytes; }
+};
+
+struct Stream {
+	std::vector<Placed> gives, takes;
+	std::set<const Thread *> givers, takers;
+};
+
+// By then each of these threads has shown that it was in no call that overlaps this one: by the end of a later call.
+uint64_t known_by(const std::set<const Thread *> &threads, const Placed &placed)
+{
+	uint64_t by_ns = placed.call->end_ns;
+	for (const Thread *thread : threads) {
+		if (thread == placed.thread)
+			continue;
+		const auto later = std::ranges::partition_point(
+			thread->calls, [&](const Call &call) { return call.end_ns <= placed.call->end_ns; });
+		const uint64_t latest_ns = placed.call->end_ns + kLongestOverlapNs;
+		by_ns = std::max(by_ns, later == thread->calls.end() ? latest_ns : std::min(latest_ns, later->end_ns));
+	}
+	return by_ns;
+}
+
+// Calls that overlap calls of other threads, and those that overlap these.
+void find_contended(std::vector<Placed> &calls)
+{
+	std::ranges::stable_sort(calls, {}, [](const Placed &one) { return one.call->begin_ns; });
+	for (auto first = calls.begin(); first != calls.end();) {
+		uint64_t end_ns = first->call->end_ns;
+		bool several = false;
+		auto next = std::next(first);
+		for (; next != calls.end() && next->call->begin_ns < end_ns; ++next) {
+			several |= next->thread != first->thread;
+			end_ns = std::max(end_ns, next->call->end_ns);
+		}
+		for (; first != next; ++first) {
+			first->contended = several;
+			first->alone_ns = end_ns;
+		}
+	}
+}
+
+class Messages {
+public:
+	Messages(const SocketEvents &events, const Observations &seen, const Peers &peers, const Positions &positions)
+		: seen_(seen), positions_(positions)
+	{
+		for (const auto &[tid, thread] : seen.threads)
+			for (const Call &call : thread.calls)
+				add(thread, call, peers);
+		for (const SocketEvent &event : events.ready)
+			ready_[event.socket].push_back(&event);
+		for (const SocketEvent &event : events.device)
+			device_[event.socket].push_back(&event);
+	}
+
+	CalledMessages take()
+	{
+		for (auto &[object, stream] : streams_)
+			match(object, stream);
+		std::ranges::stable_sort(found_.all, {}, &CalledMessage::send_ns);
+		return std::move(found_);
+	}
+
+private:
+	void add(const Thread &thread, const Call &call, const Peers &peers)
+	{
+		if (call.kind == Call::Kind::ReadinessWait)
+			waits_[thread.tid].push_back(&call);
+		if (call.object == 0 || !call.moved || call.bytes == 0)
+			return;
+		if (call.kind == Call::Kind::Send) {
+			const uint64_t object = peers.comes_out_of(call.object);
+			if (const auto place = positions_.given(thread, call); place && object != 0)
+				streams_[object].gives.push_back({&thread, &call, call.object, *place});
+		} else if (call.kind == Call::Kind::Receive) {
+			if (const auto place = positions_.taken(thread, call))
+				streams_[call.object].takes.push_back({&thread, &call, 0, *place});
+		}
+	}
+
+	void match(uint64_t object, Stream &stream)
+	{
+		for (const Placed &give : stream.gives)
+			stream.givers.insert(give.thread);
+		for (const Placed &take : stream.takes)
+			stream.takers.insert(take.thread);
+		find_contended(stream.gives);
+		find_contended(stream.takes);
+		const auto by_place = [](const Placed &one) { return one.place.end; };
+		std::ranges::stable_sort(stream.gives, {}, by_place);
+		std::ranges::stable_sort(stream.takes, {}, by_place);
+		uint64_t given_end = 0; // of the one before
+		const Placed *before = nullptr;
+		for (const Placed &give : stream.gives) {
+			const bool contradicts = before && give.begin() < given_end && !give.contended && !before->contended;
+			add_message(object, give, stream, contradicts);
+			given_end = give.place.end;
+			before = &give;
+		}
+		find_ungiven(object, stream);
+	}
+
+	void find_ungiven(uint64_t object, const Stream &stream)
+	{
+		auto give = stream.gives.begin();
+		for (const Placed &take : stream.takes) {
+			uint64_t known_to = take.begin();
+			while (give != stream.gives.end() && give->place.end <= known_to)
+				++give;
+			for (auto one = give; one != stream.gives.end() && one->begin() <= known_to; ++one)
+				known_to = std::max(known_to, one->place.end);
+			if (known_to < take.place.end)
+				found_.ungiven.push_back({object, take.call->end_ns, take.thread->tid});
+		}
+	}
+
+	void add_message(uint64_t object, const Placed &give, const Stream &stream, bool contradicts)
+	{
+		const std::vector<Placed> &takes = stream.takes;
+		CalledMessage message;
+		message.given_to = give.given_to;
+		message.out_of = object;
+		message.give = key_of(*give.thread, *give.call);
+		message.bytes = give.call->bytes;
+		message.send_ns = give.call->begin_ns;
+		// The first one that ends at or after the last byte.
+		const auto last =
+			std::ranges::partition_point(takes, [&](const Placed &take) { return take.place.end < give.place.end; });
+		if (last == takes.end() && !contradicts) {
+			found_.open.push_back({message.give, give.given_to, message.send_ns, give.call->end_ns});
+			return;
+		}
+		message.decided_ns = known_by(stream.givers, give);
+		if (last != takes.end()) {
+			message.taken_ns = last->call->end_ns;
+			message.decided_ns = std::max(message.decided_ns, known_by(stream.takers, *last));
+		}
+		const bool passed_over = last == takes.end() || last->begin() >= give.place.end;
+		const auto first =
+			std::ranges::partition_point(takes, [&](const Placed &take) { return take.place.end <= give.begin(); });
+		message.identity = give.place.counted ? Identity::Counted : Identity::Exact;
+		if (give.contended ||
+			(!passed_over && std::any_of(first, std::next(last), [](const Placed &take) { return take.contended; })))
+			message.identity = Identity::Contended;
+		else if (contradicts || passed_over || last->call->end_ns < give.call->begin_ns ||
+				 last->place.counted != give.place.counted || is_doubted(object, give))
+			message.identity = Identity::Unmatched;
+		if (give.contended)
+			message.decided_ns = std::max(message.decided_ns, give.alone_ns);
+		if (last != takes.end() && last->contended)
+			message.decided_ns = std::max(message.decided_ns, last->alone_ns);
+		if (has_receiver(message.identity))
+			tell_transfer(object, give, first, last, message);
+		found_.all.push_back(message);
+	}
+
+	// What was counted turned out to be wrong later.
+	bool is_doubted(uint64_t object, const Placed &give) const
+	{
+		if (!give.place.counted)
+			return false;
+		const auto instants = positions_.contradictions().find(object);
+		return instants != positions_.contradictions().end() && !instants->second.empty() &&
+			   instants->second.back() >= give.call->begin_ns;
+	}
+
+	using At = std::vector<Placed>::const_iterator;
+	void tell_transfer(uint64_t object, const Placed &give, At first, At last, CalledMessage &message) const
+	{
+		const Provenance known = give.place.counted ? Provenance::Paired : Provenance::Exact;
+		const auto mark = [&](uint64_t at_ns, const Call &call) { return Mark{at_ns, call.evidence, known}; };
+		const Call &take = *last->call;
+		message.take = key_of(*last->thread, take);
+		message.recv_ns = take.end_ns;
+		Transfer &transfer = message.transfer;
+		transfer.by = ByCall{};
+		transfer.from = give.thread->tid;
+		transfer.to = last->thread->tid;
+		transfer.call = mark(give.call->begin_ns, *give.call);
+		transfer.call_return = mark(give.call->end_ns, *give.call);
+		if (give.given_to != object)
+			transfer.connection = {give.given_to, object};
+		tell_ready(object, give, take, transfer);
+		const uint64_t since_ns = transfer.ready ? transfer.ready->at_ns : give.call->begin_ns;
+		const Call *asked = &take;
+		for (At one = first; one != std::next(last); ++one)
+			if (one->thread == last->thread && one->call->end_ns >= since_ns && one->call->begin_ns < asked->begin_ns)
+				asked = one->call;
+		if (const Call *wait = wait_for(transfer.to, *asked, since_ns)) {
+			transfer.wait_return = mark(wait->end_ns, *wait);
+			asked = wait;
+		}
+		transfer.ask = mark(asked->begin_ns, *asked);
+		transfer.take_call = mark(take.begin_ns, take);
+		transfer.take_return = mark(take.end_ns, take);
+	}
+
+	static std::span<const SocketEvent *const>
+	within(const std::unordered_map<uint64_t, std::vector<const SocketEvent *>> &all, uint64_t object,
+		   uint64_t begin_ns, uint64_t end_ns)
+	{
+		const auto found = all.find(object);
+		if (found == all.end())
+			return {};
+		const auto first =
+			std::ranges::partition_point(found->second, [&](const SocketEvent *one) { return one->at_ns < begin_ns; });
+		const auto after = std::partition_point(first, found->second.end(),
+												[&](const SocketEvent *one) { return one->at_ns <= end_ns; });
+		return {first, after};
+	}
+
+	// The giver's own call announces at a UNIX socket. A TCP socket announces the packet that the call queued last, or
+	// one after it.
+	void tell_ready(uint64_t object, const Placed &give, const Call &take, Transfer &transfer) const
+	{
+		const SocketEvent *packet = nullptr;
+		for (const SocketEvent *one : within(device_, give.given_to, give.call->begin_ns, give.call->end_ns))
+			if (one->has_stream_end && one->tid == transfer.from && one->context == ICEPATH_CONTEXT_TASK)
+				packet = one;
+		const SocketEvent *ready = nullptr;
+		for (const SocketEvent *one : within(ready_, object, give.call->begin_ns, take.end_ns)) {
+			if (one->has_stream_end)
+				transfer.through_device = true;
+			if (packet && one->at_ns >= packet->at_ns &&
+				static_cast<int32_t>(one->stream_end - packet->stream_end) >= 0) {
+				ready = one;
+				break;
+			}
+			if (!packet && !one->has_stream_end && one->tid == transfer.from && one->at_ns <= give.call->end_ns)
+				ready = one;
+		}
+		if (packet) {
+			transfer.through_device = true;
+			set_device(*packet, seen_, transfer);
+		}
+		if (ready)
+			set_ready(*ready, Provenance::Exact, &seen_, transfer);
+	}
+
+	// As Edge::wait: the taker's first readiness wait that returned after there was something to take and before it
+	// took that.
+	const Call *wait_for(uint32_t taker, const Call &take, uint64_t since_ns) const
+	{
+		const auto found = waits_.find(taker);
+		if (found == waits_.end())
+			return nullptr;
+		const auto wait =
+			std::ranges::partition_point(found->second, [&](const Call *one) { return one->end_ns < since_ns; });
+		return wait != found->second.end() && (*wait)->end_ns <= take.begin_ns ? *wait : nullptr;
+	}
+
+	const Observations &seen_;
+	const Positions &positions_;
+	std::unordered_map<uint64_t, Stream> streams_; // by the object that bytes come out of
+	std::unordered_map<uint64_t, std::vector<const SocketEvent *>> ready_, device_; // by socket, in time order
+	std::unordered_map<uint32_t, std::vector<const Call *>> waits_; // by tid
+	CalledMessages found_;
+};
+
+} // namespace
+
+CalledMessages called_messages(const SocketEvents &events, const Observations &seen, const Peers &peers,
+							   const Positions &positions)
+{
+	return Messages(events, seen, peers, positions).take();
+}
+
+} // namespace icepath::decode

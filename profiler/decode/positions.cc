@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/decode/positions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+#include "ebpf/records.h"
+#include "profiler/path/blocking.h"
+
+namespace icepath::decode {
+namespace {
+
+// What happened at a stream.
+struct Step {
+	uint64_t at_ns = 0; // of a call: its end
+	enum class Kind : uint8_t { Give, Take, Empty } kind = Kind::Give;
+	uint64_t object = 0; // that bytes come out of
+	const Thread *thread = nullptr;
+	const Call *call = nullptr;
+};
+
+// Instants within a taking call at which the stream was empty: as in takings.cc.
+void add_empty(const Thread &thread, const Call &call, std::vector<Step> &steps)
+{
+	if (call.found_nothing)
+		steps.push_back({call.begin_ns, Step::Kind::Empty, call.object, &thread, &call});
+	auto off = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.out_ns < call.begin_ns; });
+	uint64_t asked_ns = call.begin_ns;
+	for (; off != thread.off.end() && off->out_ns < call.end_ns; ++off)
+		if (!off->preempted && off->waking_ns != 0) {
+			steps.push_back({off->waking_ns < off->out_ns ? asked_ns : off->out_ns, Step::Kind::Empty, call.object,
+							 &thread, &call});
+			asked_ns = off->in_ns;
+		}
+}
+
+// Counts begin at 0, and more may be taken than was given since then.
+constexpr uint64_t kOrigin = uint64_t{1} << 62;
+
+struct Give {
+	uint64_t begin_ns = 0, end_ns = 0; // later: end_ns of the latest that began until then
+};
+using Gives = std::unordered_map<uint64_t, std::vector<Give>>; // by stream, then by begin
+
+void put_in_order(Gives &gives)
+{
+	for (auto &[object, some] : gives) {
+		std::ranges::sort(some, {}, &Give::begin_ns);
+		uint64_t reach_ns = 0;
+		for (Give &give : some)
+			give.end_ns = reach_ns = std::max(reach_ns, give.end_ns);
+	}
+}
+
+bool is_being_given(const Gives &gives, const Step &empty)
+{
+	const auto found = gives.find(empty.object);
+	if (found == gives.end())
+		return false;
+	const auto after =
+		std::ranges::partition_point(found->second, [&](const Give &give) { return give.begin_ns <= empty.at_ns; });
+	return after != found->second.begin() && std::prev(after)->end_ns > empty.at_ns;
+}
+
+} // namespace
+
+void Peers::know(const model::Connection &connection)
+{
+	const auto &[first, second] = connection.ends;
+	if (connection.kind == model::StreamKind::Tcp)
+		wraps_.insert({first.object, second.object});
+	if (first.object == 0 || second.object == 0)
+		return;
+	other_end_[first.object] = second.object;
+	other_end_[second.object] = first.object;
+}
+
+void Peers::learn(const SocketEvents &events, const Observations &seen)
+{
+	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> sent; // TCP, by the end in the stream
+	for (const SocketEvent &event : events.device)
+		if (event.has_stream_end && event.socket != 0) {
+			sent[event.stream_end].push_back(&event);
+			wraps_.insert(event.socket);
+		}
+	const auto join = [&](uint64_t one, uint64_t other) {
+		if (one != 0 && other != 0 && one != other) {
+			other_end_.try_emplace(one, other);
+			other_end_.try_emplace(other, one);
+		}
+	};
+	for (const SocketEvent &event : events.ready) {
+		if (event.has_stream_end)
+			wraps_.insert(event.socket);
+		if (other_end_.contains(event.socket))
+			continue;
+		if (event.has_stream_end) {
+			const auto found = sent.find(event.stream_end);
+			if (found != sent.end() && found->second.size() == 1 && found->second.front()->at_ns <= event.at_ns)
+				join(found->second.front()->socket, event.socket);
+			continue;
+		}
+		const auto giver = seen.threads.find(event.tid);
+		if (event.context != ICEPATH_CONTEXT_TASK || giver == seen.threads.end())
+			continue;
+		const Call *call = call_at(giver->second, event.at_ns);
+		if (call && call->kind == Call::Kind::Send)
+			join(call->object, event.socket);
+	}
+}
+
+uint64_t Peers::comes_out_of(uint64_t given_to) const
+{
+	const auto found = other_end_.find(given_to);
+	return found == other_end_.end() ? 0 : found->second;
+}
+
+void Positions::count(const Observations &seen, const Peers &peers, uint64_t until_ns)
+{
+	std::vector<Step> steps;
+	Gives gives;
+	for (const auto &[tid, thread] : seen.threads)
+		for (const Call &call : thread.calls) {
+			const bool gave = call.kind == Call::Kind::Send, took = call.kind == Call::Kind::Receive;
+			if (call.object == 0 || (!gave && !took) || (call.position != 0 && !peers.wraps(call.object)))
+				continue;
+			const uint64_t object = gave ? peers.comes_out_of(call.object) : call.object;
+			if (object == 0)
+				continue;
+			if (gave && call.moved)
+				gives[object].push_back({call.begin_ns, call.end_ns});
+			if (call.end_ns <= until_ns_ || call.end_ns > until_ns)
+				continue;
+			if (call.moved)
+				steps.push_back({call.end_ns, gave ? Step::Kind::Give : Step::Kind::Take, object, &thread, &call});
+			if (took)
+				add_empty(thread, call, steps);
+		}
+	put_in_order(gives);
+	std::ranges::stable_sort(steps, {}, &Step::at_ns);
+	for (const Step &step : steps)
+		if (step.kind != Step::Kind::Empty)
+			count_step(*step.thread, *step.call, step.object);
+	for (const Step &step : steps)
+		if (step.kind == Step::Kind::Empty && !is_being_given(gives, step))
+			was_empty(step.object, step.at_ns);
+	until_ns_ = until_ns;
+}
+
+void Positions::count_step(const Thread &thread, const Call &call, uint64_t object)
+{
+	Counter &counter = counters_[object];
+	if (call.position != 0) {
+		const auto modulo = static_cast<uint32_t>(call.position - 1);
+		if (counter.last == 0)
+			counter.last = kOrigin + modulo;
+		else
+			counter.last += static_cast<uint64_t>(static_cast<int32_t>(modulo - static_cast<uint32_t>(counter.last)));
+		places_[key_of(thread, call)] = {object, counter.last, call.end_ns, false};
+		return;
+	}
+	auto &counted = call.kind == Call::Kind::Send ? counter.given : counter.taken;
+	const uint64_t total = (counted.empty() ? 0 : counted.back().total) + call.bytes;
+	counted.push_back({call.end_ns, total});
+	places_[key_of(thread, call)] = {object, total, call.end_ns, true};
+}
+
+void Positions::was_empty(uint64_t object, uint64_t at_ns)
+{
+	Counter &counter = counters_[object];
+	const auto total_at = [&](const std::deque<Counted> &counted) {
+		const auto after =
+			std::ranges::partition_point(counted, [&](const Counted &one) { return one.end_ns <= at_ns; });
+		return after == counted.begin() ? 0 : std::prev(after)->total;
+	};
+	const uint64_t difference = total_at(counter.taken) - total_at(counter.given);
+	if (counter.taken_less_given && *counter.taken_less_given != difference)
+		contradictions_[object].push_back(at_ns);
+	counter.taken_less_given = difference;
+}
+
+std::optional<Place> Positions::given(const Thread &thread, const Call &call) const
+{
+	const auto own = places_.find(key_of(thread, call));
+	if (own == places_.end())
+		return call.position == 0 ? std::nullopt : std::optional(Place{call.position - 1, false});
+	return own->second.counted ? Place{kOrigin + own->second.total, true} : Place{own->second.total, false};
+}
+
+std::optional<Place> Positions::taken(const Thread &thread, const Call &call) const
+{
+	const auto own = places_.find(key_of(thread, call));
+	if (own == places_.end() || !own->second.counted)
+		return given(thread, call);
+	const Counter &counter = counters_.at(own->second.object);
+	if (!counter.taken_less_given)
+		return std::nullopt;
+	return Place{kOrigin + own->second.total - *counter.taken_less_given, true};
+}
+
+void Positions::forget_before(uint64_t at_ns)
+{
+	for (auto &[object, counter] : counters_)
+		for (auto *counted : {&counter.given, &counter.taken})
+			while (counted->size() > 1 && (*counted)[1].end_ns < at_ns)
+				counted->pop_front();
+	std::erase_if(places_, [&](const auto &place) { return place.second.end_ns < at_ns; });
+	for (auto &[object, instants] : contradictions_)
+		std::erase_if(instants, [&](uint64_t instant) { return instant < at_ns; });
+}
+
+} // namespace icepath::decode

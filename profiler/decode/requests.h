@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Requests of programs that stamp nothing: a thread takes a message at the end of a connection that it serves, and its
+// next message there is the answer. While it works on that, it may be the client of others: their requests nest, so a
+// chain client, proxy, server is one tree.
+//
+// Content isn't known, so a request has an answer only if one is possible. If a second message was taken before the
+// first answer, either may be answered first: all of them are *ambiguous*, and so are later ones until as many answers
+// came as are owed. So is a request that another thread answers, and one whose message isn't known well. What isn't
+// answered within kLongestOpenNs is given up.
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "profiler/decode/called_messages.h"
+
+namespace icepath::decode {
+
+// Older messages and requests that are still open are given up, which bounds what has to be kept.
+inline constexpr uint64_t kLongestOpenNs = 10'000'000'000;
+
+// Which end of a connection serves the other one.
+class Roles {
+public:
+	void know(const model::Connection &connection);
+	// The thread that takes first serves, where nobody knows who listened.
+	void learn(const CalledMessage &first);
+	bool serves(uint64_t object) const;
+
+private:
+	std::map<uint64_t, bool> serves_; // by object
+};
+
+struct Unpaired {
+	uint64_t ambiguous = 0, too_old = 0;
+};
+
+// Pairs requests with answers. Keeps its state from one window to the next.
+class Pairing {
+public:
+	explicit Pairing(Roles roles) : roles_(std::move(roles)) {}
+	// Takes in what was decided after the last call and until `until_ns`, each message once.
+	void advance(const CalledMessages &messages, const Observations &seen, const Peers &peers, uint64_t until_ns);
+	// The answer's call, by the request's.
+	const std::map<CallKey, CallKey> &answers() const { return answers_; }
+	const Roles &roles() const { return roles_; }
+	// By the object of the serving end.
+	const std::map<uint64_t, Unpaired> &unpaired() const { return unpaired_; }
+	// When the oldest request that waits for its answer was sent; UINT64_MAX: none does.
+	uint64_t oldest_ns() const;
+	void forget_before(uint64_t at_ns);
+
+private:
+	struct Waiting {
+		CallKey request;
+		uint64_t send_ns = 0, taken_ns = 0;
+		uint32_t server = 0; // tid; 0: another message may be meant
+		bool has_giver = true;
+	};
+	struct End {
+		std::vector<Waiting> waiting; // in the order of their taking
+		std::deque<uint64_t> owed_ns; // when the requests were taken whose answers can't be told apart
+		uint64_t spare_ns = 0; // last time that something was given which no known request had asked for
+	};
+	void taken(uint64_t object, const Waiting &request);
+	void answer(uint64_t object, const CallKey &by, uint64_t at_ns);
+	void give_up(uint64_t object, End &end, uint64_t at_ns);
+
+	Roles roles_;
+	uint64_t until_ns_ = 0;
+	std::map<uint64_t, End> ends_; // by the object of the serving end
+	std::map<CallKey, CallKey> answers_;
+	std::map<uint64_t, Unpaired> unpaired_;
+};
+
+// A request with those that its server made one after another before it answered.
+struct Request {
+	const CalledMessage *asked = nullptr, *answered = nullptr; // never nullptr
+	std::vector<Request> nested; // in time order, none overlaps another
+	// How many others were answered meanwhile, at the same time as these.
+	uint32_t beside = 0;
+	uint64_t decided_ns = 0;
+
+	uint64_t send_ns() const { return asked->send_ns; }
+	uint64_t recv_ns() const { return answered->recv_ns; }
+};
+
+// The requests whose messages all have a receiver. A nested one is there by itself, too.
+std::vector<Request> requests_of(const CalledMessages &messages, const Pairing &pairing);
+
+// The request's messages in the order of its path: each begins at the thread where the one before ended.
+std::vector<const CalledMessage *> chain_of(const Request &request);
+
+} // namespace icepath::decode

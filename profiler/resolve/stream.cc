@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/resolve/stream.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "profiler/decode/event_search.h"
+#include "profiler/decode/locks.h"
+#include "profiler/path/walk.h"
+#include "profiler/rundir/limits.h"
+
+namespace icepath::resolve {
+namespace {
+
+// Kept of each slot before the first record that is needed: a gap's window is as long as its neighbours show (log.cc).
+constexpr size_t kNeighbours = 256;
+
+// Losses of earlier times. More are joined.
+constexpr size_t kMostLost = 4096;
+
+decode::Roles roles_of(const std::vector<model::Connection> &connections)
+{
+	decode::Roles roles;
+	for (const model::Connection &one : connections)
+		roles.know(one);
+	return roles;
+}
+
+path::Delivery delivery_of(const std::vector<const decode::CalledMessage *> &chain, uint64_t number)
+{
+	path::Delivery delivery;
+	const path::Transfer &first = chain.front()->transfer, &last = chain.back()->transfer;
+	delivery.message = number;
+	delivery.sender = first.from;
+	delivery.receiver = last.to;
+	delivery.send = *first.call;
+	delivery.recv = *last.take_return;
+	delivery.chained = true;
+	return delivery;
+}
+
+// Appends the chain's transfers and its delivery, which is numbered by its place.
+void add_chain(const std::vector<const decode::CalledMessage *> &chain, path::Observations &seen)
+{
+	const uint64_t number = seen.deliveries.size();
+	for (const decode::CalledMessage *one : chain) {
+		seen.transfers.push_back(one->transfer);
+		seen.transfers.back().message = number;
+	}
+	seen.deliveries.push_back(delivery_of(chain, number));
+}
+
+} // namespace
+
+Stream::Stream(const std::vector<model::Connection> &connections, StreamVisitor &visitor)
+	: visitor_(visitor), pairing_(roles_of(connections))
+{
+	for (const model::Connection &one : connections)
+		peers_.know(one);
+}
+
+void Stream::add(const model::Window &window)
+{
+	if (!window.begins_midway && !kept_.slots.empty()) { // it stands alone: its numbers begin again
+		resolve(kept_.finish.monotonic_ns);
+		kept_.slots.clear();
+		lost_.push_back({kept_.finish.monotonic_ns, window.begin.monotonic_ns, 1});
+		resolved_ns_ = window.begin.monotonic_ns;
+	}
+	append(window);
+	if (const uint64_t end_ns = window.finish.monotonic_ns; end_ns > kLateNs)
+		resolve(end_ns - kLateNs);
+}
+
+void Stream::finish() { resolve(UINT64_MAX); }
+
+void Stream::append(const model::Window &window)
+{
+	if (kept_.begin.monotonic_ns == 0)
+		kept_.begin = window.begin;
+	kept_.probed = true;
+	kept_.finish = window.finish;
+	for (const model::SlotCapture &slot : window.slots) {
+		const auto found = std::ranges::find(kept_.slots, slot.cpu, &model::SlotCapture::cpu);
+		if (found == kept_.slots.end()) {
+			kept_.slots.push_back(slot);
+			continue;
+		}
+		found->position = slot.position;
+		found->records.insert(found->records.end(), slot.records.begin(), slot.records.end());
+	}
+	for (const model::SkippedPrograms &some : window.skipped)
+		lost_.push_back(
+			{some.begin_ns, some.end_ns, static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
+}
+
+void Stream::resolve(uint64_t until_ns)
+{
+	if (until_ns <= resolved_ns_)
+		return;
+	decode::DecodedWindow decoded = decode::decode_window(kept_);
+	path::Observations &seen = decoded.seen;
+	for (const path::LossWindow &one : seen.lost)
+		lost_records_ += one.end_ns > resolved_ns_ && one.end_ns <= until_ns ? one.count : 0;
+	const size_t own = seen.lost.size();
+	seen.lost.insert(seen.lost.end(), lost_.begin(), lost_.end());
+	decode::tell_locks(seen);
+	decode::tell_reached(decoded.events, seen);
+	peers_.learn(decoded.events, seen);
+	positions_.count(seen, peers_, until_ns);
+	const decode::CalledMessages messages = decode::called_messages(decoded.events, seen, peers_, positions_);
+	pairing_.advance(messages, seen, peers_, until_ns);
+	const std::vector<decode::Request> requests = decode::requests_of(messages, pairing_);
+	visit(messages, requests, decoded, until_ns);
+	const auto is_new = [&](uint64_t at_ns) { return at_ns > resolved_ns_ && at_ns <= until_ns; };
+	for (const decode::UngivenTake &one : messages.ungiven)
+		left_.without_giver += is_new(one.taken_ns);
+	for (const decode::OpenMessage &one : messages.open)
+		if (until_ns == UINT64_MAX)
+			left_.at_end += one.given_ns + decode::kLongestOpenNs > resolved_ns_;
+		else
+			left_.too_old += is_new(one.given_ns + decode::kLongestOpenNs);
+	const uint64_t needed_ns = needed_since(messages, requests, until_ns);
+	resolved_ns_ = until_ns;
+	if (until_ns == UINT64_MAX)
+		return;
+	for (size_t i = 0; i < own; ++i)
+		if (seen.lost[i].end_ns < needed_ns)
+			lost_.push_back(seen.lost[i]);
+	forget_before(needed_ns);
+}
+
+void Stream::visit(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
+				   decode::DecodedWindow &decoded, uint64_t until_ns)
+{
+	path::Observations &seen = decoded.seen;
+	const auto is_new = [&](uint64_t at_ns) { return at_ns > resolved_ns_ && at_ns <= until_ns; };
+	std::vector<const decode::CalledMessage *> new_messages;
+	for (const decode::CalledMessage &one : messages.all)
+		if (is_new(one.decided_ns))
+			new_messages.push_back(&one);
+	std::vector<const decode::Request *> new_requests;
+	for (const decode::Request &one : requests)
+		if (is_new(one.decided_ns))
+			new_requests.push_back(&one);
+	for (const decode::CalledMessage *one : new_messages)
+		if (decode::has_receiver(one->identity))
+			add_chain({one}, seen);
+	for (const decode::Request *one : new_requests)
+		add_chain(decode::chain_of(*one), seen);
+	decode::tell_announcers(decoded.events, seen);
+	path::Walker walker(seen);
+	size_t next = 0;
+	for (const decode::CalledMessage *one : new_messages) {
+		path::Path path;
+		path.reason = path::Reason::NoEvidence;
+		if (decode::has_receiver(one->identity))
+			path = walker.walk(seen.deliveries[next++]);
+		visitor_.message(*one, path, seen);
+	}
+	for (const decode::Request *one : new_requests)
+		visitor_.request(*one, walker.walk(seen.deliveries[next++]), seen);
+}
+
+uint64_t Stream::needed_since(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
+							  uint64_t until_ns) const
+{
+	uint64_t since_ns = std::min(until_ns, pairing_.oldest_ns());
+	std::unordered_map<const decode::CalledMessage *, uint64_t> decided; // requests
+	for (const decode::Request &one : requests)
+		decided.emplace(one.asked, one.decided_ns);
+	for (const decode::CalledMessage &one : messages.all) {
+		const auto request = decided.find(&one);
+		const bool waits = request != decided.end() ? request->second > until_ns
+													: pairing_.answers().contains(one.give) &&
+														  one.decided_ns + decode::kLongestOpenNs > until_ns;
+		if (one.decided_ns > until_ns || waits)
+			since_ns = std::min(since_ns, one.send_ns);
+	}
+	for (const decode::OpenMessage &one : messages.open)
+		if (one.given_ns + decode::kLongestOpenNs > until_ns)
+			since_ns = std::min(since_ns, one.send_ns);
+	return since_ns;
+}
+
+void Stream::forget_before(uint64_t at_ns)
+{
+	std::unordered_set<uint32_t> named;
+	for (model::SlotCapture &slot : kept_.slots) {
+		const auto needed = std::ranges::find_if(
+			slot.records, [&](const icepath_record &one) { return one.seq >= slot.first && one.end_ns >= at_ns; });
+		const auto context = needed - std::min(needed - slot.records.begin(), static_cast<std::ptrdiff_t>(kNeighbours));
+		std::vector<icepath_record> kept;
+		for (auto one = slot.records.begin(); one != context; ++one)
+			if (one->type == ICEPATH_RECORD_THREAD && named.size() < rundir::kMaxKeptThreads &&
+				named.insert(one->tid).second)
+				kept.push_back(*one);
+		slot.first = needed == slot.records.end() ? slot.position : needed->seq;
+		kept.insert(kept.end(), context, slot.records.end());
+		slot.records = std::move(kept);
+	}
+	if (lost_.size() > kMostLost) {
+		path::LossWindow all = lost_.front();
+		for (const path::LossWindow &one : lost_)
+			all = {std::min(all.begin_ns, one.begin_ns), std::max(all.end_ns, one.end_ns), all.count + one.count};
+		lost_ = {all};
+	}
+	positions_.forget_before(at_ns);
+	pairing_.forget_before(at_ns);
+}
+
+} // namespace icepath::resolve

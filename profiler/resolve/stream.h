@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Messages and requests of watched programs, resolved while windows of a capture that goes on come in. What is open as
+// a window ends (calls, off-CPU periods, streams, requests) goes on in the next one, so where windows were cut makes no
+// difference.
+//
+// A record is written when what it describes has ended, and windows are cut at the clock. So what was decided (see
+// CalledMessage::decided_ns) until kLate before a window's end is resolved with that window. Records are kept from the
+// begin of the oldest message or request that is still open, and no longer than decode::kLongestOpenNs.
+#include <cstdint>
+#include <vector>
+
+#include "profiler/decode/called_messages.h"
+#include "profiler/decode/decode.h"
+#include "profiler/decode/requests.h"
+#include "profiler/model/window.h"
+#include "profiler/path/path.h"
+
+namespace icepath::resolve {
+
+// By then a record is in its slot, and an interrupt or a call's return that belongs to a message is over.
+inline constexpr uint64_t kLateNs = 100'000'000;
+
+class StreamVisitor {
+public:
+	virtual ~StreamVisitor() = default;
+	// In the order of their deciding. `path` has a reason unless the message has a receiver. All are valid during the
+	// call only.
+	virtual void message(const decode::CalledMessage &message, const path::Path &path,
+						 const path::Observations &seen) = 0;
+	// Those that are nested in others come by themselves as well.
+	virtual void request(const decode::Request &request, const path::Path &path, const path::Observations &seen) = 0;
+};
+
+struct LeftOpen {
+	uint64_t too_old = 0; // messages that nobody took in time
+	uint64_t at_end = 0; // on their way as the watching ended
+	uint64_t without_giver = 0; // calls that took bytes of a giver that isn't known
+};
+
+class Stream {
+public:
+	Stream(const std::vector<model::Connection> &connections, StreamVisitor &visitor);
+	void add(const model::Window &window);
+	// Nothing follows. Call it once.
+	void finish();
+
+	const LeftOpen &left_open() const { return left_; }
+	const std::map<uint64_t, decode::Unpaired> &unpaired() const { return pairing_.unpaired(); }
+	const decode::Peers &peers() const { return peers_; }
+	const decode::Roles &roles() const { return pairing_.roles(); }
+	uint64_t lost_records() const { return lost_records_; }
+
+private:
+	void append(const model::Window &window);
+	// Resolves what is decided until then.
+	void resolve(uint64_t until_ns);
+	void visit(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
+			   decode::DecodedWindow &decoded, uint64_t until_ns);
+	uint64_t needed_since(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
+						  uint64_t until_ns) const;
+	void forget_before(uint64_t at_ns);
+
+	StreamVisitor &visitor_;
+	decode::Peers peers_;
+	decode::Positions positions_;
+	decode::Pairing pairing_;
+	model::Window kept_; // records since the oldest that is still needed
+	std::vector<path::LossWindow> lost_; // in records that aren't kept any more
+	uint64_t resolved_ns_ = 0;
+	uint64_t lost_records_ = 0;
+	LeftOpen left_;
+};
+
+} // namespace icepath::resolve
