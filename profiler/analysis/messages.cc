@@ -64,11 +64,14 @@ public:
 	void look_at_next(uint64_t typical_ns, MessageCounts &counts) const
 	{
 		for (size_t i = 0; i + 1 < sends_.size(); ++i) {
-			const uint64_t sent_ns = sends_[i]->send_ns, next_ns = sends_[i + 1]->send_ns;
+			const SendStamp &send = *sends_[i], &next = *sends_[i + 1];
+			const uint64_t sent_ns = send.send_ns, next_ns = next.send_ns;
 			if (!received_[i] || next_ns <= sent_ns || recv_ns_[i] < next_ns)
 				continue;
 			const uint64_t soon_ns = (next_ns - sent_ns) / ComesWithNext::kTimesFaster;
-			if (typical_ns > soon_ns)
+			const bool was_handed_over = send.return_ns >= sent_ns && send.return_ns - sent_ns <= soon_ns;
+			const bool is_on_time = next.intended_ns != 0 && next_ns <= next.intended_ns + soon_ns;
+			if (typical_ns > soon_ns || !was_handed_over || !is_on_time)
 				continue;
 			++counts.after_next;
 			counts.with_next += recv_ns_[i] - next_ns <= soon_ns;

@@ -74,7 +74,8 @@ struct Jitter {
 // Of messages at set times: those that were received only after the next one was sent, although messages of the block
 // mostly take a tenth of the time to the next one or less; and those of these that came within that tenth. A receiver
 // that stands still for a while takes what has queued up at any time, so that a tenth of them is chance. If most of
-// them come with the next message, that one brings them: they were held until then, or their announcement was lost.
+// them come with the next message, that one brings them: they were held until then, or their announcement was lost. Not
+// those that their sender kept: it was still in its call, or it stood still and sent the next one late.
 struct ComesWithNext {
 	static constexpr uint64_t kTimesFaster = 10;
 };

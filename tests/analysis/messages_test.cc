@@ -118,6 +118,24 @@ TEST_F(OneWay, CountsMessagesThatComeWithTheNextOne)
 	EXPECT_EQ(look().counts.with_next, 1u);
 }
 
+TEST_F(OneWay, NoneComesWithTheNextOneThatItsSenderKept)
+{
+	for (uint64_t seq = 0; seq < 10; ++seq) {
+		send(seq, 1000 * (seq + 1));
+		recv(seq, seq == 3 ? 5010 : 1000 * (seq + 1) + 10);
+	}
+	EXPECT_EQ(look().counts.with_next, 1u);
+	model::SendStamp &kept = block.flows[0].sends[3], &next = block.flows[0].sends[4];
+	kept.return_ns = 4990;
+	EXPECT_EQ(look().counts.after_next, 0u) << "it was in its call until then";
+	kept.return_ns = 0;
+	EXPECT_EQ(look().counts.after_next, 0u) << "nobody tells when it was out of it";
+	kept.return_ns = 4020;
+	EXPECT_EQ(look().counts.after_next, 1u);
+	next.intended_ns = 4400;
+	EXPECT_EQ(look().counts.after_next, 0u) << "the sender stood still, and its library's threads perhaps too";
+}
+
 TEST_F(OneWay, NoneComesWithTheNextOneWhereMessagesMostlyTakeAsLong)
 {
 	for (uint64_t seq = 0; seq < 10; ++seq) {
