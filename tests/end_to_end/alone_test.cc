@@ -2,7 +2,6 @@
 // Cells of one run don't disturb each other: while blocks of one are measured, no thread of another one runs on the
 // run's CPUs, even if a library keeps a thread busy.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -11,42 +10,13 @@
 
 #include "profiler/rundir/container.h"
 #include "tests/end_to_end/command.h"
+#include "tests/end_to_end/plugin_folder.h"
 
 namespace icepath::end_to_end {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-// A folder with the busy plug-in, from which root loads it: nobody else may write there.
-class BusyPlugin {
-public:
-	BusyPlugin()
-	{
-		char name[] = "/tmp/icepath-busy-XXXXXX";
-		EXPECT_NE(mkdtemp(name), nullptr);
-		folder_ = name;
-		chmod(name, 0755);
-		fs::copy_file(BUSY_PLUGIN, folder_ / fs::path(BUSY_PLUGIN).filename());
-	}
-	~BusyPlugin()
-	{
-		std::error_code ignored;
-		fs::remove_all(folder_, ignored);
-	}
-	BusyPlugin(const BusyPlugin &) = delete;
-	BusyPlugin &operator=(const BusyPlugin &) = delete;
-
-	// Beside those of the build.
-	std::map<std::string, std::string> environment() const
-	{
-		const fs::path build = fs::path(icepath_program()).parent_path().parent_path();
-		return {{"ICEPATH_PLUGIN_PATH", (build / "lib/icepath").string() + ":" + folder_.string()}};
-	}
-
-private:
-	fs::path folder_;
-};
 
 struct Seen {
 	std::set<uint32_t> house; // housekeeping threads of all openings
@@ -87,7 +57,7 @@ TEST(Alone, NoThreadOfAnotherCellRunsInACellsBlocks)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const BusyPlugin busy;
+	const PluginFolder busy(BUSY_PLUGIN);
 	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,pipe,busy", "--patterns", "pingpong", "-s",
 								 "64", "-d", "5", "-o", "out"},
 								folder.path(), 60s, busy.environment());
@@ -105,7 +75,7 @@ TEST(Alone, WhatSharesAWindowIsToldAsAnotherTargetOfTheRun)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const BusyPlugin busy;
+	const PluginFolder busy(BUSY_PLUGIN);
 	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,busy", "--patterns", "sparse",
 								 "--sparse-period", "50ms", "-s", "64", "-d", "12", "-o", "out"},
 								folder.path(), 60s, busy.environment());

@@ -19,6 +19,11 @@ for wait in block epoll; do
 done
 [ "$(grep -Ec '^nng/ipc .* 1$' ways)" -eq 1 ] || fails "not one of them is the fastest"
 
+# A line for each cell, with the layers and causes that grow where it is explained.
+python3 "$source/tools/causes_table.py" --icepath "$icepath" --tail 90 run >causes
+[ "$(grep -c '^nng/ipc 64 B pingpong' causes)" -eq 2 ] || fails "not a line for each cell: $(cat causes)"
+grep -q '^    layer ' causes || fails "no layer: $(cat causes)"
+
 # The layers of a cell add up to the mean of its typical messages.
 python3 "$source/tools/typical_layers.py" run >layers
 jq -e --slurpfile run run/run.json '.["nng/ipc 64 B pingpong block"] as $layers |

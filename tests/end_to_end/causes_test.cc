@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Causes that are known, since a plug-in of the tests makes them, are told as what they are: in tails, in differences
+// and in notices of real runs.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "tests/end_to_end/command.h"
+#include "tests/end_to_end/plugin_folder.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+class Causes : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+			GTEST_SKIP() << "needs two CPUs";
+	}
+
+	Json measured(std::vector<std::string> options)
+	{
+		std::vector<std::string> command = {icepath_program(), "run", "-q", "-o", "out"};
+		command.insert(command.end(), options.begin(), options.end());
+		const Outcome outcome = run(command, folder.path(), 120s, plugin.environment());
+		EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 4) << outcome.err;
+		return read_json(folder.path() / "out/run.json");
+	}
+
+	Json explained(std::vector<std::string> options)
+	{
+		std::vector<std::string> command = {icepath_program(), "explain", "out", "--json"};
+		command.insert(command.end(), options.begin(), options.end());
+		const Outcome told = run(command, folder.path());
+		EXPECT_TRUE(told.exit_code == 0 || told.exit_code == 4) << told.err;
+		return Json::parse(told.out);
+	}
+
+	const Folder folder;
+	const PluginFolder plugin{CAUSES_PLUGIN};
+};
+
+// The part of the causes that are told whose origin it is, in nanoseconds.
+double ns_of(const Json &causes, const std::string &origin)
+{
+	double ns = 0;
+	for (const Json &cause : causes)
+		if (cause.at("origin") == origin && (cause.at("told") || cause.at("kind_told")))
+			ns += cause.at("growth_ns").get<double>();
+	return ns;
+}
+
+std::set<std::string> remedies(const Json &next)
+{
+	std::set<std::string> ids;
+	for (const Json &one : next)
+		ids.insert(one.at("cause").get<std::string>());
+	return ids;
+}
+
+const Json *finding(const Json &run, const std::string &id, const std::string &target)
+{
+	for (const Json &one : run.at("findings"))
+		if (one.at("id") == id && one.at("cell").get<std::string>().starts_with(target))
+			return &one;
+	return nullptr;
+}
+
+TEST_F(Causes, OfATailIsItsReceiversOwnSleep)
+{
+	measured({"-t", "causes/sleeps-at-times", "-s", "64", "--patterns", "pingpong", "-d", "12"});
+	const Json tail = explained({"--tail", "98"}).at("cells").at(0);
+	ASSERT_NE(tail.at("verdict"), "too few") << tail.dump(1);
+	EXPECT_GT(ns_of(tail.at("causes"), "own_timer"), 1e6) << tail.dump(1);
+	EXPECT_EQ(ns_of(tail.at("causes"), "tick"), 0) << tail.dump(1);
+	EXPECT_TRUE(remedies(tail.at("next")).contains("own_timer")) << tail.dump(1);
+	EXPECT_FALSE(remedies(tail.at("next")).contains("tick")) << tail.dump(1);
+}
+
+TEST_F(Causes, OfADifferenceIsItsReceiversOwnSleep)
+{
+	measured({"-t", "causes/sleeps-always,causes/quiet", "-s", "64", "--patterns", "pingpong", "-d", "12"});
+	const Json told = explained({"--cell", "causes/sleeps-always", "--against", "causes/quiet"});
+	ASSERT_TRUE(told.at("refusal").is_null()) << told.dump(1);
+	EXPECT_GT(ns_of(told.at("causes"), "own_timer"), 150e3) << told.dump(1);
+	EXPECT_EQ(ns_of(told.at("causes"), "tick"), 0) << told.dump(1);
+	EXPECT_TRUE(remedies(told.at("next")).contains("own_timer")) << told.dump(1);
+}
+
+// Over loopback the kernel delivers in the sender's own call: it is the message's own work, also of its fragments and of
+// what acknowledgements make room for.
+TEST_F(Causes, ItsOwnPacketsAreNobodyElses)
+{
+	const Json run = measured({"-t", "udp,tcp", "-s", "1M", "--patterns", "pingpong,oneway", "-d", "16"});
+	double own_ns = 0, others_ns = 0;
+	for (const Json &cell : run.at("cells"))
+		for (const Json &culprit : cell.at("culprits"))
+			if (culprit.at("name") == "NET_RX softirq")
+				(culprit.at("origin") == "own_work" ? own_ns : others_ns) += culprit.at("total_ns").get<double>();
+	EXPECT_GT(own_ns, 0) << run.at("cells").dump(1);
+	EXPECT_LT(others_ns, 0.1 * own_ns) << run.at("cells").dump(1);
+}
+
+TEST_F(Causes, MessagesThatAreKeptUntilTheNextAreTold)
+{
+	const Json run =
+		measured({"-t", "causes/keeps,causes/quiet", "-s", "64", "--patterns", "oneway", "--rate", "500", "-d", "10"});
+	const Json *told = finding(run, "came_with_next", "causes/keeps");
+	ASSERT_TRUE(told) << run.at("findings").dump(1);
+	EXPECT_GT(told->at("value").get<double>() * 40, told->at("evidence").at("of").get<double>()) << "one in twenty";
+	EXPECT_FALSE(finding(run, "came_with_next", "causes/quiet")) << run.at("findings").dump(1);
+}
+
+TEST_F(Causes, AStallAfterADropSaysSo)
+{
+	const Json run = measured({"-t", "causes/drops,causes/quiet", "-s", "64", "--patterns", "pingpong", "-d", "14"});
+	const Json *told = finding(run, "slow_beside_drops", "causes/drops");
+	ASSERT_TRUE(told) << run.at("findings").dump(1);
+	EXPECT_GT(told->at("evidence").at("packets"), 0);
+	EXPECT_FALSE(finding(run, "slow_beside_drops", "causes/quiet")) << run.at("findings").dump(1);
+}
+
+} // namespace
+} // namespace icepath::end_to_end
