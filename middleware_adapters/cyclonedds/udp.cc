@@ -65,9 +65,11 @@ const icepath_target *target(uint32_t n)
 		return it;
 	};
 	static const icepath_target all[] = {
-		described("cyclonedds/udp",
-				  "Cyclone DDS by UDP on the loopback device, reliable; awaited in a waitset, or handled in a listener",
-				  ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_CALLBACK),
+		described(
+			"cyclonedds/udp",
+			"Cyclone DDS by UDP on the loopback device, reliable, multicast for discovery only; CYCLONEDDS_URI isn't "
+			"read; awaited in a waitset, or handled in a listener",
+			ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_CALLBACK),
 		described(kRings, "as cyclonedds/udp, but a listener wakes the receiver, which takes the message itself",
 				  ICEPATH_WAIT_EPOLL),
 	};

@@ -7,6 +7,7 @@
 //
 // Participants of one process pass messages directly unless that is switched off, as for all but FastWay::Intraprocess:
 // `between threads` is to compare transports.
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -66,6 +67,9 @@ public:
 	static void set_up_library(FastWay way)
 	{
 		static const bool done = [way] {
+			// The user's settings are for other programs.
+			for (const char *name : {"FASTRTPS_DEFAULT_PROFILES_FILE", "ROS_DISCOVERY_SERVER"})
+				unsetenv(name);
 			fast::Log::SetVerbosity(fast::Log::Error);
 			fast::Log::ClearConsumers();
 			eprosima::fastrtps::LibrarySettingsAttributes settings;

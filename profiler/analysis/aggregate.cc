@@ -267,9 +267,10 @@ WorstMessage worst_message(const path::Path &path, const path::Delivery &deliver
 		if (segment.culprit.kind == path::Culprit::Kind::Task)
 			remember(segment.culprit.id);
 	}
-	for (const path::Share &share : path.shares)
-		if (share.who.kind == path::Culprit::Kind::Task)
-			remember(share.who.id);
+	for (const auto *shares : {&path.shares, &path.late_wakers})
+		for (const path::Share &share : *shares)
+			if (share.who.kind == path::Culprit::Kind::Task)
+				remember(share.who.id);
 	worst.path = path;
 	return worst;
 }
@@ -431,7 +432,8 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 		std::vector<std::vector<stats::BlockValue>> blocks;
 		for (const CellResult &cell : result.cells)
 			blocks.push_back(cell.compared);
-		result.ranking = rank(result.head.cells, blocks);
+		result.measured_ns = measured_ns;
+		result.ranking = rank(result.head.cells, blocks, static_cast<double>(measured_ns));
 		for (size_t i = 0; result.tail && i < std::min(result.cells.size(), result.tail->failed_openings.size()); ++i)
 			result.cells[i].openings.failed = result.tail->failed_openings[i];
 	}

@@ -165,6 +165,7 @@ struct RunResult {
 	std::vector<CellResult> cells; // in the order of the head; a cell that was never measured has no blocks
 	std::vector<model::CpuNoise> interference; // by CPU: see WorkerGaps
 	std::vector<RankedGroup> ranking;
+	uint64_t measured_ns = UINT64_MAX; // in all blocks: no message took longer
 	stats::Percentile tail_from = stats::kP99; // of all cells' tails
 	bool partial() const { return !tail || tail->interrupted; }
 };

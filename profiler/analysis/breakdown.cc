@@ -198,7 +198,7 @@ Culprits::Sums &Culprits::Sums::operator+=(const Sums &other)
 Culprits::OfKey &Culprits::row_of(const Key &key, std::string_view name)
 {
 	auto &rows = by_key_[key];
-	const auto &[kind, origin, layer, part] = key;
+	const auto &[kind, origin, layer, part, of_late_waker] = key;
 	// A task without a name is named by its tid.
 	const bool has_name = kind == path::Culprit::Kind::Task && !name.starts_with("task ");
 	const std::string alike = has_name ? without_numbers(name) : std::string(name);
@@ -207,23 +207,29 @@ Culprits::OfKey &Culprits::row_of(const Key &key, std::string_view name)
 		return known->second;
 	}
 	if (names_ >= kMaxNames && name != kOthers)
-		return row_of({path::Culprit::Kind::None, Origin::Unknown, layer, part}, kOthers);
+		return row_of({path::Culprit::Kind::None, Origin::Unknown, layer, part, of_late_waker}, kOthers);
 	++names_;
 	OfKey &of = rows[alike];
 	of.first_name = name;
 	return of;
 }
 
-void Culprits::book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen)
+void Culprits::book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen,
+					bool of_late_waker)
 {
 	std::string made;
-	const bool slept = segment.layer != model::Layer::Interrupt && !model::waits_for_cpu(segment.layer, segment.part);
+	const bool slept = !of_late_waker && segment.layer != model::Layer::Interrupt &&
+					   !model::waits_for_cpu(segment.layer, segment.part);
 	const Origin origin = origin_of(who, slept, seen);
 	std::string_view name = name_of(who, seen, made);
 	if (slept && origin == Origin::OwnTimer)
 		name = made = thread_name(seen, segment.thread) + "'s own timer";
-	OfKey &of = row_of({who.kind, origin, segment.layer, segment.part}, name);
+	OfKey &of = row_of({who.kind, origin, segment.layer, segment.part, of_late_waker}, name);
 	const bool is_first = of.last_path != paths_;
+	if (of.segments == 0) {
+		of.first = who;
+		of.owner = origin == Origin::OwnThread ? owner_of(who.id, seen) : Owner::None;
+	}
 	of.ns += ns;
 	++of.segments;
 	of.messages += is_first;
@@ -241,15 +247,23 @@ void Culprits::add(const path::Path &path, const path::Observations &seen, std::
 	++paths_;
 	block_ = block;
 	for (const path::Share &share : path.shares) {
-		book(share.who, path.segments.at(share.segment), share.ns, seen);
+		book(share.who, path.segments.at(share.segment), share.ns, seen, false);
 		sums_.waiting_ns += share.ns;
 	}
-	for (const path::Segment &segment : path.segments) {
+	auto late = path.late_wakers.begin();
+	for (size_t i = 0; i < path.segments.size(); ++i) {
+		const path::Segment &segment = path.segments[i];
 		const uint64_t ns = segment.duration_ns();
+		uint64_t late_ns = 0; // the waker isn't to blame for
+		for (; late != path.late_wakers.end() && late->segment == i; ++late) {
+			book(late->who, segment, late->ns, seen, true);
+			late_ns += late->ns;
+		}
 		if (segment.culprit.kind == path::Culprit::Kind::None || ns == 0 ||
 			model::waits_for_cpu(segment.layer, segment.part))
 			continue;
-		book(segment.culprit, segment, ns, seen);
+		if (ns > late_ns)
+			book(segment.culprit, segment, ns - late_ns, seen, false);
 		(segment.layer == model::Layer::Interrupt ? sums_.interrupted_ns : sums_.asleep_ns) += ns;
 	}
 }
@@ -259,13 +273,15 @@ std::vector<CulpritRow> Culprits::top(size_t count) const
 	std::vector<CulpritRow> rows;
 	for (const auto &[key, names] : by_key_)
 		for (const auto &[name, sum] : names) {
-			const auto &[kind, origin, layer, part] = key;
-			rows.push_back({kind, origin, sum.has_others ? name : sum.first_name, name, layer, part, sum.ns,
+			const auto &[kind, origin, layer, part, of_late_waker] = key;
+			const bool is_interrupt = kind == path::Culprit::Kind::Interrupt;
+			rows.push_back({kind, origin, sum.has_others ? name : sum.first_name, name, sum.first.interrupt,
+							is_interrupt ? sum.first.id : 0, sum.owner, layer, part, of_late_waker, sum.ns,
 							sum.segments, sum.messages, sum.by_block});
 		}
 	std::ranges::sort(rows, {}, [](const CulpritRow &row) {
 		return std::tuple(UINT64_MAX - row.total_ns, std::string_view(row.name), row.kind, row.origin, row.layer,
-						  row.part);
+						  row.part, row.of_late_waker);
 	});
 	rows.resize(std::min(rows.size(), count));
 	return rows;

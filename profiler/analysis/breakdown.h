@@ -101,8 +101,14 @@ struct CulpritRow {
 	// numbers only are one: "worker-*".
 	std::string name;
 	std::string kind_of_name; // the name without numbers
+	// Of an interrupt, as of path::Culprit. `vector`: of the first one, where names differ by numbers.
+	uint8_t interrupt = 0;
+	uint32_t vector = 0;
+	Owner owner = Owner::None; // of a thread of the cell
 	model::Layer layer = model::Layer::Preempted;
 	model::Part part = model::Part::None;
+	// It took a CPU from a thread of the cell that was to wake the message's one: see path::Path.
+	bool of_late_waker = false;
 	uint64_t total_ns = 0;
 	uint64_t segments = 0; // in which it has a share
 	uint64_t messages = 0; // that have such a segment
@@ -113,12 +119,15 @@ struct CulpritRow {
 	};
 	std::vector<OfBlock> by_block = {};
 	// Whether it ended a sleep, and took no CPU from anybody.
-	bool ended_sleep() const { return layer != model::Layer::Interrupt && !model::waits_for_cpu(layer, part); }
+	bool ended_sleep() const
+	{
+		return !of_late_waker && layer != model::Layer::Interrupt && !model::waits_for_cpu(layer, part);
+	}
 };
 
 // What took time from messages on their way, by name: short-lived tasks of one name are one culprit. The rows add up to
 // three sums: time spent waiting for a CPU, booked on what had it; time interrupted; and time in which threads slept
-// that had to carry the message on, booked on their wakers.
+// that had to carry the message on, booked on their wakers, or on what had the CPU that their wakers waited for.
 class Culprits {
 public:
 	// What the rows add up to.
@@ -133,11 +142,14 @@ public:
 	const Sums &sums() const { return sums_; }
 
 private:
-	using Key = std::tuple<path::Culprit::Kind, Origin, model::Layer, model::Part>;
-	void book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen);
+	using Key = std::tuple<path::Culprit::Kind, Origin, model::Layer, model::Part, bool>;
+	void book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen,
+			  bool of_late_waker);
 
 	struct OfKey {
 		std::string first_name;
+		path::Culprit first;
+		Owner owner = Owner::None; // of the first
 		bool has_others = false; // names that differ by numbers
 		uint64_t ns = 0, segments = 0, messages = 0;
 		uint64_t last_path = 0; // that was counted

@@ -57,6 +57,21 @@ Origin origin_of(const path::Culprit &who, bool slept, const path::Observations 
 	return Origin::Unknown;
 }
 
+Owner owner_of(uint32_t tid, const path::Observations &seen)
+{
+	if (seen.helpers.contains(tid))
+		return Owner::Kernel;
+	const auto thread = seen.threads.find(tid);
+	if (thread == seen.threads.end() || path::is_of_another_cell(seen, tid))
+		return Owner::None;
+	if (!thread->second.followed)
+		return Owner::Side;
+	const bool is_of_side = std::ranges::any_of(seen.threads, [&](const auto &other) {
+		return !other.second.followed && other.second.process == thread->second.process;
+	});
+	return is_of_side ? Owner::Library : Owner::Daemon;
+}
+
 std::string without_numbers(std::string_view name)
 {
 	const auto is_digit = [](char one) { return one >= '0' && one <= '9'; };

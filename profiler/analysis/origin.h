@@ -25,22 +25,19 @@ enum class Origin : uint8_t {
 // Words for programs.
 inline constexpr std::array<std::string_view, 10> kOriginIds = {
 	"own_work", "own_thread", "own_timer", "tick", "interrupt", "task", "other_target", "limit", "idle_cpu", "unknown"};
-// What reports call it, where it isn't named after a thread or an interrupt.
-inline constexpr std::array<std::string_view, 10> kOriginWords = {
-	"its own packets",  "a thread of its own",        "its own timer",   "the scheduler's tick", "others' interrupt",
-	"a task of others", "another target of this run", "a control group", "the idle CPU",         "no record tells"};
-
-// The same of several.
-inline constexpr std::array<std::string_view, 10> kOriginWordsOfMany = {
-	"its own packets", "threads of its own",        "its own timers", "the scheduler's tick", "others' interrupts",
-	"tasks of others", "other targets of this run", "control groups", "the idle CPU",         "no record tells"};
 
 constexpr std::string_view id(Origin origin) { return kOriginIds[static_cast<size_t>(origin)]; }
-constexpr std::string_view word(Origin origin) { return kOriginWords[static_cast<size_t>(origin)]; }
-
-constexpr std::string_view words_of_many(Origin origin) { return kOriginWordsOfMany[static_cast<size_t>(origin)]; }
-
 constexpr bool is_own(Origin origin) { return origin <= Origin::OwnTimer; }
+
+// Whose a thread of Origin::OwnThread is.
+enum class Owner : uint8_t {
+	None, // no such thread
+	Side, // it sends or receives itself
+	Library, // of a side's process
+	Daemon,
+	Kernel,
+};
+Owner owner_of(uint32_t tid, const path::Observations &seen);
 
 // `who` isn't None. `slept`: it ended a sleep, and had no CPU.
 Origin origin_of(const path::Culprit &who, bool slept, const path::Observations &seen);

@@ -12,13 +12,13 @@ namespace {
 using Blocks = std::vector<stats::BlockValue>;
 
 // Compares each cell of the group with those after it.
-void compare(RankedGroup &group, const std::vector<Blocks> &blocks)
+void compare(RankedGroup &group, const std::vector<Blocks> &blocks, double most_ns)
 {
 	for (size_t i = 0; i < group.cells.size(); ++i)
 		for (size_t j = i + 1; j < group.cells.size(); ++j) {
 			const size_t a = group.cells[i].cell, b = group.cells[j].cell;
 			const auto ratio = stats::ratio_within_rounds(blocks[b], blocks[a]);
-			if (!ratio)
+			if (!ratio || stats::times_too_wide(*ratio, blocks[b], blocks[a], most_ns) > 1)
 				++group.uncompared;
 			else if (ratio->ratio >= 1)
 				group.pairs.push_back({a, b, *ratio, ratio->p});
@@ -92,7 +92,7 @@ bool can_be_ranked(const model::Cell &cell)
 	return !cell.traits.has(model::Trait::NotIpc) && !cell.limits && cell.pattern != model::Pattern::Throughput;
 }
 
-std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells, const std::vector<Blocks> &blocks)
+std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells, const std::vector<Blocks> &blocks, double most_ns)
 {
 	std::vector<RankedGroup> groups;
 	std::vector<model::CellKey> loads;
@@ -106,7 +106,7 @@ std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells, const std::
 		(group == groups.end() ? groups.emplace_back() : *group).cells.push_back({i, std::nullopt, std::nullopt});
 	}
 	for (RankedGroup &group : groups)
-		compare(group, blocks);
+		compare(group, blocks, most_ns);
 	correct(groups);
 	for (RankedGroup &group : groups) {
 		sort_by_speed(group);

@@ -4,6 +4,7 @@
 // rounds (stats/round_ratio.h). Ranks rest on the blocks without probes, as latencies do.
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -43,12 +44,14 @@ struct RankedCell {
 struct RankedGroup {
 	std::vector<RankedCell> cells; // the fastest first; then those that are in no pair, in the order of the run
 	std::vector<ComparedPair> pairs; // of cells with enough rounds in common
-	size_t uncompared = 0; // pairs with too few of them
+	size_t uncompared = 0; // pairs with too few of them, or whose ratio could be anything
 };
 
 // The cells that can be ranked, each in one group, in the order of the run. `blocks`: those of each cell, with and
-// without probes. Cells without an unprobed block are left out. O(pairs · blocks).
+// without probes. Cells without an unprobed block are left out. No message took longer than `most_ns`. O(pairs ·
+// blocks).
 std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells,
-							  const std::vector<std::vector<stats::BlockValue>> &blocks);
+							  const std::vector<std::vector<stats::BlockValue>> &blocks,
+							  double most_ns = std::numeric_limits<double>::infinity());
 
 } // namespace icepath::analysis

@@ -2,6 +2,8 @@
 #include "profiler/decode/own_interrupts.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 #include "profiler/path/blocking.h"
 #include "profiler/path/timeline.h"
@@ -154,6 +156,14 @@ void tell_helpers(const SocketEvents &events, const std::set<uint64_t> &own, Obs
 		const auto name = seen.task_names.find(tid);
 		return name != seen.task_names.end() && name->second.starts_with("ksoftirqd/");
 	};
+	// io_uring's threads are named after the thread whose requests they work on (io_sq_thread(), io_wq_worker()).
+	for (const auto &[tid, name] : seen.task_names)
+		for (const std::string_view prefix : {"iou-sqp-", "iou-wrk-"})
+			if (uint32_t owner = 0;
+				name.starts_with(prefix) &&
+				std::from_chars(name.data() + prefix.size(), name.data() + name.size(), owner).ec == std::errc() &&
+				path::is_of_cell(seen, owner))
+				seen.helpers.insert(tid);
 	for (const auto *list : {&events.ready, &events.device})
 		for (const SocketEvent &event : *list)
 			if (own.contains(event.socket) && event.context == ICEPATH_CONTEXT_SOFTIRQ && is_ksoftirqd(event.tid))

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/against.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +8,6 @@
 #include "profiler/explain/tail.h"
 #include "profiler/explain/unknown_paths.h"
 #include "profiler/model/cell_title.h"
-#include "profiler/stats/quantity.h"
 
 namespace icepath::explain {
 namespace {
@@ -71,6 +67,12 @@ std::optional<Finding> refusal_of(const analysis::RunResult &result, size_t slow
 	if (!ratio)
 		return too_few(FindingId::TooFewRounds, result,
 					   std::min(untreated(result.cells[slower]), untreated(result.cells[faster])));
+	if (const double times = stats::times_too_wide(*ratio, result.cells[slower].compared, result.cells[faster].compared,
+												   number(result.measured_ns));
+		times > 1)
+		return Finding{.id = FindingId::RatioWithoutBounds,
+					   .evidence = {{Fact::Rounds, number(ratio->rounds)}},
+					   .needed_s = longer_run_s(result.head.budget_s, times * times)};
 	if (!ratio->p)
 		return too_few(FindingId::TooFewOpenings, result, ratio->openings);
 	if (*ratio->p >= stats::kToldApart) {
@@ -89,11 +91,6 @@ std::optional<Finding> refusal_of(const analysis::RunResult &result, size_t slow
 }
 
 } // namespace
-
-std::string interval_words(const stats::RoundRatio &ratio)
-{
-	return fmt::format("{:.3g} times, between {:.3g} and {:.3g}", ratio.ratio, ratio.interval.low, ratio.interval.high);
-}
 
 std::optional<stats::Effect> longer_by_probes(const analysis::CellResult &slower, const analysis::CellResult &faster)
 {
@@ -129,9 +126,12 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 		found.difference = std::move(difference);
 		found.causes = causes_of({slower.typical_culprits, slower.typical->layers},
 								 {faster.typical_culprits, faster.typical->layers});
-		found.remedies = remedies_of({*found.difference, found.causes, slower.cell, result.head});
+		found.remedies = remedies_of(*found.difference, found.causes, slower, result.head);
 	} else if (!difference.of.interval)
-		found.refusal = Finding{.id = FindingId::TypicalOfTooFewBlocks};
+		found.refusal = Finding{
+			.id = FindingId::TypicalOfTooFewBlocks,
+			.needed_s = longer_run_s(result.head.budget_s, std::max(times_until_interval(slower.typical->layers),
+																	times_until_interval(faster.typical->layers)))};
 	else
 		found.refusal = Finding{
 			.id = FindingId::ProbesDisagree,
@@ -153,7 +153,7 @@ Against explain_named(const analysis::RunResult &result, const std::pair<std::st
 	Against found = explain_against(result, pair.cell, pair.against);
 	const analysis::OtherPairs others = analysis::other_pairs(cells, measured, texts);
 	for (const analysis::OtherPair &other : others.named)
-		found.others.push_back("icepath explain RUN " + other.options);
+		found.others.push_back(other.options);
 	found.others_without = others.unnamed;
 	return found;
 }

@@ -26,12 +26,9 @@ struct Against {
 	std::optional<Difference> difference; // of typical messages, slower less faster; only without a refusal
 	std::vector<Cause> causes; // of typical messages, slower against faster
 	std::vector<Remedy> remedies; // for the slower one
-	std::vector<std::string> others; // commands for other pairs that the question may have meant
-	size_t others_without = 0; // such pairs that no command names: another cell has the same title
+	std::vector<std::string> others; // options of explain that name other pairs, which the question may have meant
+	size_t others_without = 0; // such pairs that no options name: another cell has the same title
 };
-
-// "1.24 times, between 1.21 and 1.27"
-std::string interval_words(const stats::RoundRatio &ratio);
 
 // How much more probes add to the p50 of the slower cell than to that of the faster: that much of their difference with
 // probes comes from the probes. The interval takes both cells' effects as independent.

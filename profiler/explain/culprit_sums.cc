@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/culprit_sums.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <tuple>
 
 namespace icepath::explain {
 namespace {
 
 using analysis::Origin;
-using SumsByName = std::map<std::pair<std::string, std::string>, CulpritSum>; // by name and layer
+using Key = std::tuple<std::string, path::Culprit::Kind, Origin, bool, std::optional<model::Layer>>;
+using SumsByName = std::map<Key, CulpritSum>;
 
-// Names alone don't tell tasks from what has no name.
-std::string in_words(const analysis::CulpritRow &row)
+void add(const analysis::CulpritRow &row, std::optional<model::Layer> layer, SumsByName &sums)
 {
-	using Kind = path::Culprit::Kind;
-	if (row.kind == Kind::Unknown)
-		return "unknown (no record)";
-	if (row.origin == Origin::OwnWork || row.origin == Origin::OtherTarget ||
-		(row.origin == Origin::OwnTimer && !row.ended_sleep()))
-		return fmt::format("{} ({})", row.name, word(row.origin));
-	return row.kind == Kind::Task && !row.name.starts_with("task ") ? "task " + row.name : row.name;
-}
-
-void add(const analysis::CulpritRow &row, const std::string &layer, SumsByName &sums)
-{
-	const std::string name = in_words(row);
-	CulpritSum &sum = sums.try_emplace({name, layer}, CulpritSum{name, layer, 0, 0}).first->second;
+	const CulpritSum first{row.name, row.kind, row.origin, row.ended_sleep(), layer};
+	CulpritSum &sum =
+		sums.try_emplace({first.name, first.kind, first.origin, first.ended_sleep, layer}, first).first->second;
 	sum.ns += row.total_ns;
 	sum.segments += row.segments;
 }
@@ -50,7 +39,7 @@ std::vector<CulpritSum> sums_of_others(const std::vector<analysis::CellResult> &
 	for (const analysis::CellResult &cell : cells)
 		for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX))
 			if (!is_own(row.origin) && row.origin != Origin::IdleCpu && !row.ended_sleep())
-				add(row, "", sums);
+				add(row, std::nullopt, sums);
 	return longest_first(sums);
 }
 
@@ -59,7 +48,7 @@ std::vector<CulpritSum> culprit_sums(const std::vector<analysis::CellResult> &ce
 	SumsByName sums;
 	for (const analysis::CellResult &cell : cells)
 		for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX))
-			add(row, std::string(model::name(row.layer)), sums);
+			add(row, row.layer, sums);
 	return longest_first(sums);
 }
 

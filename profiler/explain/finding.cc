@@ -99,6 +99,7 @@ constexpr std::array<FindingRow, kFindingIds> kRows = {{
 	{Id::SameCell, "same_cell", Topic::Explanation, Severity::Note, Mend::None},
 	{Id::OwnRate, "own_rate", Topic::Explanation, Severity::Note, Mend::None},
 	{Id::TooFewRounds, "too_few_rounds", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::RatioWithoutBounds, "ratio_without_bounds", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
 	{Id::TooFewOpenings, "too_few_openings", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
 	{Id::NotToldApart, "not_told_apart", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
 	{Id::NoProbes, "no_probes", Topic::Explanation, Severity::Note, Mend::MeasureLonger},

@@ -108,6 +108,7 @@ enum class FindingId : uint8_t {
 	SameCell,
 	OwnRate,
 	TooFewRounds,
+	RatioWithoutBounds,
 	TooFewOpenings,
 	NotToldApart,
 	NoProbes,

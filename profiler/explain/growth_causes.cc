@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/growth_causes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -14,6 +12,9 @@ namespace {
 
 struct OfCause {
 	std::string name;
+	uint8_t interrupt = 0;
+	uint32_t vector = 0;
+	analysis::Owner owner = analysis::Owner::None;
 	uint64_t ns = 0, messages = 0;
 	std::vector<double> ns_by_block, messages_by_block;
 };
@@ -29,6 +30,9 @@ NamedCauses causes_by_name(const CulpritsOf &one)
 	for (const analysis::CulpritRow &row : one.culprits.top(SIZE_MAX)) {
 		OfCause &of = names[{row.kind_of_name, row.kind, row.origin, row.layer, row.ended_sleep()}];
 		of.name = of.name.empty() || of.name == row.name ? row.name : row.kind_of_name;
+		of.interrupt = row.interrupt;
+		of.vector = row.vector;
+		of.owner = row.owner;
 		of.ns += row.total_ns;
 		of.messages = std::max(of.messages, row.messages);
 		of.ns_by_block.resize(blocks, 0);
@@ -114,6 +118,9 @@ std::vector<Cause> causes_of(const CulpritsOf &a, const CulpritsOf &b)
 		Cause &cause = causes.emplace_back();
 		std::tie(std::ignore, cause.kind, cause.origin, cause.layer, cause.ended_sleep) = key;
 		cause.name = of.name;
+		cause.interrupt = of.interrupt;
+		cause.vector = of.vector;
+		cause.owner = of.owner;
 		cause.is_of_told_kind = told.contains(kind_of(cause));
 		cause.messages = of.messages;
 		cause.share = static_cast<double>(of.messages) / of_a;

@@ -14,6 +14,10 @@ namespace icepath::explain {
 struct Cause {
 	std::string name;
 	path::Culprit::Kind kind = path::Culprit::Kind::Task;
+	// Of an interrupt, as of path::Culprit.
+	uint8_t interrupt = 0;
+	uint32_t vector = 0;
+	analysis::Owner owner = analysis::Owner::None; // of a thread of the cell
 	analysis::Origin origin = analysis::Origin::Unknown;
 	model::Layer layer = model::Layer::Runqueue;
 	bool ended_sleep = false; // it took no CPU from anybody

@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 
-#include "profiler/explain/difference.h"
 #include "profiler/path/shares.h"
 
 namespace icepath::explain {
@@ -89,45 +88,37 @@ std::string name_of(const analysis::WorstMessage &message)
 	return fmt::format("{}:{}{}", message.round, message.seq, message.back ? ":back" : "");
 }
 
-std::string blame(const analysis::WorstMessage &worst, const path::Segment &segment)
+Blame blame(const analysis::WorstMessage &worst, const path::Segment &segment)
 {
 	using Kind = path::Culprit::Kind;
-	if (segment.culprit.kind == Kind::None)
-		return "";
-	std::string name = culprit_name(segment.culprit, worst.task_names);
-	const auto cpu = worst.cpus.find(segment.thread);
-	const std::string its_cpu = cpu == worst.cpus.end() ? "its CPU" : fmt::format("CPU {}", cpu->second);
-	switch (segment.culprit.kind) {
-	case Kind::Interrupt:
-		if (segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked)
-			return "woken by " + (segment.culprit.work == path::Culprit::Work::OwnTimer ? "its own timer" : name);
-		return name;
-	case Kind::IdleCpu:
-		return its_cpu + " was idle";
-	case Kind::Throttled:
-		return "throttled: the CPU was idle, and a control group of the cell had used up its quota in this block";
-	default:
-		break;
-	}
-	// Two threads may share a name; the tid distinguishes them. A thread without a name is named by its tid.
-	const auto named = worst.task_names.find(segment.culprit.id);
-	const bool has_name = named != worst.task_names.end() && !named->second.empty() && segment.culprit.id != 0;
-	const std::string task = has_name ? fmt::format("{} ({})", name, segment.culprit.id) : name;
-	if (segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked)
-		return "woken by " + task;
-	return fmt::format("{} ran {}", its_cpu, task);
+	const path::Culprit &culprit = segment.culprit;
+	Blame who{.kind = culprit.kind};
+	if (culprit.kind == Kind::None)
+		return who;
+	who.name = culprit_name(culprit, worst.task_names);
+	if (const auto cpu = worst.cpus.find(segment.thread); cpu != worst.cpus.end())
+		who.cpu = cpu->second;
+	who.woke = segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked;
+	who.is_own_timer = culprit.work == path::Culprit::Work::OwnTimer;
+	// A task without a name is named by its tid.
+	const auto named = worst.task_names.find(culprit.id);
+	if (culprit.kind == Kind::Task && culprit.id != 0 && named != worst.task_names.end() && !named->second.empty())
+		who.tid = culprit.id;
+	return who;
 }
 
 namespace {
 
+using LayerPart = std::pair<model::Layer, model::Part>;
+
 // The part of waits for a CPU that no record attributes, in all segments of a layer.
-uint64_t unrecorded_ns(const analysis::WorstMessage &worst, const std::string &layer)
+uint64_t unrecorded_ns(const analysis::WorstMessage &worst, const LayerPart &layer)
 {
 	uint64_t ns = 0;
 	for (const path::Share &share : worst.path.shares)
 		if (share.who.kind == path::Culprit::Kind::Unknown) {
 			const path::Segment &segment = worst.path.segments.at(share.segment);
-			ns += layer_text(segment.layer, segment.part) == layer ? share.ns : 0;
+			ns += LayerPart(segment.layer, segment.part) == layer ? share.ns : 0;
 		}
 	return ns;
 }
@@ -136,15 +127,17 @@ uint64_t unrecorded_ns(const analysis::WorstMessage &worst, const std::string &l
 
 MostOfMessage most_of(const analysis::WorstMessage &worst)
 {
-	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
+	using Kind = path::Culprit::Kind;
+	std::map<std::pair<LayerPart, Blame>, uint64_t> sums;
 	for (const path::Segment &segment : worst.path.segments)
-		sums[{layer_text(segment.layer, segment.part), blame(worst, segment)}] += segment.duration_ns();
+		sums[{{segment.layer, segment.part}, blame(worst, segment)}] += segment.duration_ns();
 	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
 	if (most == sums.end() || worst.latency_ns() == 0)
 		return {};
 	const auto &[layer, who] = most->first;
-	const bool is_unrecorded = who.empty() && 2 * unrecorded_ns(worst, layer) >= most->second && most->second > 0;
-	return {layer, is_unrecorded ? "by unknown" : who,
+	const bool is_unrecorded =
+		who.kind == Kind::None && 2 * unrecorded_ns(worst, layer) >= most->second && most->second > 0;
+	return {layer.first, layer.second, is_unrecorded ? Blame{.kind = Kind::Unknown} : who,
 			static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())};
 }
 

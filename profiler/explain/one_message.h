@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One message: its path beside the typical ones of its cell, and what most of its time is.
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/analysis/aggregate.h"
-#include "profiler/explain/remedies.h"
 
 namespace icepath::explain {
+
+// What the time of a segment is booked on: text/blame_words.h words it.
+struct Blame {
+	path::Culprit::Kind kind = path::Culprit::Kind::None; // None: nothing is to blame. Unknown: no record tells
+	bool woke = false; // it ended the sleep of the segment's thread
+	bool is_own_timer = false;
+	std::string name = {}; // of the task or the interrupt
+	std::optional<uint32_t> tid = {}; // of a task with a name: two may share one
+	std::optional<uint32_t> cpu = {}; // where the segment's thread was pinned
+	friend auto operator<=>(const Blame &, const Blame &) = default;
+};
 
 // A segment of the message.
 struct MessageStep {
@@ -19,7 +31,7 @@ struct MessageStep {
 	std::optional<uint32_t> cpu; // where its thread was pinned
 	std::string_view known; // of path::kProvenanceNames
 	uint64_t bound_ns = 0; // an end is inferred within that time; 0: known better
-	std::string blame; // "CPU 1 ran hog (4711)"
+	Blame blame;
 	// Its time over the mean of the same layer, part and place in typical messages; nothing: these have no such time,
 	// or typical messages aren't known.
 	std::optional<double> of_typical;
@@ -36,15 +48,16 @@ std::vector<size_t> longest_of(const std::vector<uint64_t> &ns, size_t most);
 
 std::string name_of(const analysis::WorstMessage &message); // "27:490:back", as --message takes it
 
-// What most of its time is: "queue/preempted", "CPU 1 ran kworker/1:2 (4711)", 0.99.
+// What most of its time is.
 struct MostOfMessage {
-	std::string layer, who; // who: empty if nothing is to blame
-	double share = 0;
+	model::Layer layer = model::Layer::SenderUser;
+	model::Part part = model::Part::None;
+	Blame who;
+	double share = 0; // 0: it has no path
 };
 MostOfMessage most_of(const analysis::WorstMessage &worst);
 
-// "CPU 1 ran kworker/1:2", "woken by initiator", "timer interrupt"; empty if nothing is to blame.
-std::string blame(const analysis::WorstMessage &worst, const path::Segment &segment);
+Blame blame(const analysis::WorstMessage &worst, const path::Segment &segment);
 
 // The slowest message with a complete path; nullptr if there is none.
 const analysis::WorstMessage *worst_message(const analysis::RunResult &result);

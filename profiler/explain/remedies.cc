@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/remedies.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <set>
 
+#include "ebpf/contexts.h"
 #include "icepath/plugin.h"
-#include "profiler/stats/quantity.h"
 
 namespace icepath::explain {
 namespace {
@@ -19,8 +17,10 @@ using model::Layer;
 using model::Mechanism;
 using model::Part;
 
+using Is = bool (*)(const Cause &);
+
 // What takes no part of the difference for certain has no remedy.
-template <typename Is> double ns_of_causes(const Symptoms &symptoms, Is is)
+double ns_of_causes(const Symptoms &symptoms, Is is)
 {
 	double ns = 0;
 	for (const Cause &cause : symptoms.causes)
@@ -29,7 +29,7 @@ template <typename Is> double ns_of_causes(const Symptoms &symptoms, Is is)
 	return ns;
 }
 
-template <typename Is> double ns_of_rows(const Symptoms &symptoms, Is is)
+template <typename IsRow> double ns_of_rows(const Symptoms &symptoms, IsRow is)
 {
 	int64_t ns = 0;
 	for (const KindDifference &kind : symptoms.difference.kinds)
@@ -44,46 +44,44 @@ template <Part kPart> double ns_of_part(const Symptoms &symptoms)
 	return ns_of_rows(symptoms, [](const DifferenceRow &row) { return row.part == kPart; });
 }
 
-// Names of causes, the greatest first: "python3, bash and 3 more". Where only all together are told: "python3, bash and
-// 3 more, and not told which".
-template <typename Is> std::string names_of(const Symptoms &symptoms, Is is)
+CauseNames names_of(const Symptoms &symptoms, Is is)
 {
 	constexpr size_t kNamed = 2;
-	std::vector<std::string> names;
-	const bool is_told =
-		std::ranges::any_of(symptoms.causes, [&](const Cause &cause) { return cause.is_told() && is(cause); });
+	CauseNames of;
+	of.told = std::ranges::any_of(symptoms.causes, [&](const Cause &cause) { return cause.is_told() && is(cause); });
 	for (const Cause &cause : symptoms.causes) // in the order of their growth
-		if ((is_told ? cause.is_told() : cause.counts()) && is(cause) &&
-			std::ranges::find(names, cause.name) == names.end())
-			names.push_back(cause.name);
-	const size_t more = names.size() - std::min(names.size(), kNamed);
-	names.resize(names.size() - more);
-	return fmt::format("{}{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
-					   is_told ? "" : ", and not told which");
+		if ((of.told ? cause.is_told() : cause.counts()) && is(cause) &&
+			std::ranges::find(of.names, cause.name) == of.names.end())
+			of.names.push_back(cause.name);
+	of.more = of.names.size() - std::min(of.names.size(), kNamed);
+	of.names.resize(of.names.size() - of.more);
+	return of;
 }
 
 template <Origin kOrigin> bool took_cpu(const Cause &cause) { return cause.origin == kOrigin && !cause.ended_sleep; }
 
-// The names are those of path::culprit_name().
 bool is_of_device(const Cause &cause)
 {
-	return took_cpu<Origin::OthersInterrupt>(cause) && cause.name.starts_with("interrupt ");
+	return took_cpu<Origin::OthersInterrupt>(cause) && cause.interrupt == ICEPATH_INTERRUPT_DEVICE;
 }
 
 // HRTIMER softirqs come from timers of this CPU, not from a device.
 bool is_softirq(const Cause &cause)
 {
-	return took_cpu<Origin::OthersInterrupt>(cause) && cause.name.ends_with(" softirq") &&
-		   cause.name != "HRTIMER softirq";
+	constexpr uint32_t kHrtimer = 8;
+	return took_cpu<Origin::OthersInterrupt>(cause) && cause.interrupt == ICEPATH_INTERRUPT_SOFTIRQ &&
+		   cause.vector != kHrtimer;
 }
 
 bool is_own_timer(const Cause &cause) { return cause.origin == Origin::OwnTimer; }
 
-bool shares_a_cpu(const model::Cell &cell)
+size_t count_cpus(const model::Cell &cell)
 {
 	const std::vector<uint32_t> cpus = model::cpus_by_side(cell);
-	return std::set(cpus.begin(), cpus.end()).size() < cpus.size();
+	return std::set(cpus.begin(), cpus.end()).size();
 }
+
+bool shares_a_cpu(const model::Cell &cell) { return count_cpus(cell) < cell.graph.sides.size(); }
 
 // A CPU on its way out of idle shows as a part of layers and as the culprit of a wait: the same time seen twice.
 double ns_of_idle(const Symptoms &symptoms)
@@ -91,212 +89,209 @@ double ns_of_idle(const Symptoms &symptoms)
 	return std::max(ns_of_part<Part::IdleExit>(symptoms), ns_of_causes(symptoms, took_cpu<Origin::IdleCpu>));
 }
 
-bool offers(const model::Cell &cell, model::Wait wait) { return cell.offers && cell.offers->waits.has(wait); }
-
-bool offers(const model::Cell &cell, icepath_qos_policy policy)
+// Its wait for a CPU is that of whoever had the CPU.
+double ns_of_spurious_wakeups(const Symptoms &symptoms)
 {
-	return cell.offers && (cell.offers->qos >> policy & 1u) != 0;
+	return ns_of_rows(
+		symptoms, [](const DifferenceRow &row) { return row.part == Part::Spurious && row.layer != Layer::Runqueue; });
 }
 
-bool is_isolated_fully(const Symptoms &symptoms)
+double ns_of_waking(const Symptoms &symptoms)
 {
-	return symptoms.head.isolation.level == model::IsolationLevel::Full;
+	return ns_of_rows(symptoms, [](const DifferenceRow &row) {
+		return row.layer == Layer::Wakeup && row.part != Part::IdleExit && row.part != Part::Spurious;
+	});
 }
 
-bool is_unix_stream(const model::Cell &cell)
+// Whether a way applies to the target and the machine.
+bool always(const Symptoms &) { return true; }
+
+bool offers(const model::Cell &cell, model::Wait wait)
 {
-	return cell.mechanisms.has_all({Mechanism::Socket, Mechanism::ByteStream}) &&
-		   !cell.mechanisms.has_any({Mechanism::NetworkDevice, Mechanism::KernelThread, Mechanism::LibraryCalls});
+	return cell.wait != wait && cell.offers && cell.offers->waits.has(wait);
 }
 
-bool is_tcp(const model::Cell &cell)
+template <model::Wait kWait> bool offers_wait(const Symptoms &symptoms) { return offers(symptoms.cell, kWait); }
+
+bool offers_depth(const Symptoms &symptoms)
 {
-	return cell.mechanisms.has_all({Mechanism::Socket, Mechanism::ByteStream, Mechanism::NetworkDevice}) &&
-		   !cell.mechanisms.has(Mechanism::LibraryCalls);
+	return symptoms.cell.offers && (symptoms.cell.offers->qos >> ICEPATH_QOS_DEPTH & 1u) != 0;
 }
 
-// "a, b, or c"
-std::string one_of(std::vector<std::string> choices)
+// Whether the machine has CPUs besides those of the cell, as far as the run says.
+bool has_other_cpus(const Symptoms &symptoms)
 {
-	if (choices.size() > 1)
-		choices.back() = "or " + choices.back();
-	return fmt::format("{}", fmt::join(choices, choices.size() > 2 ? ", " : " "));
+	return symptoms.head.host.cpus_online.value_or(SIZE_MAX) > count_cpus(symptoms.cell);
 }
 
-std::string against_own_threads(const Symptoms &symptoms)
+bool has_cpu_for_each(const Symptoms &symptoms)
 {
-	const model::Cell &cell = symptoms.cell;
-	std::vector<std::string> ways;
-	if (cell.wait != model::Wait::Callback && offers(cell, model::Wait::Callback))
-		ways.emplace_back("handle messages in them (-w callback)");
-	if (cell.mechanisms.has(Mechanism::LibraryThreads))
-		ways.emplace_back("let the library's run on other CPUs (--free-library-threads)");
-	if (cell.offers && cell.offers->daemon)
-		ways.emplace_back("give the daemon other CPUs (--daemon-cpus)");
-	if (ways.empty())
-		ways.emplace_back("they and the messages share its CPUs (icepath run --stacks shows what they do)");
-	return fmt::format("threads of the target itself on these CPUs ({}): {}",
-					   names_of(symptoms, took_cpu<Origin::OwnThread>), one_of(ways));
+	return symptoms.head.host.cpus_online.value_or(SIZE_MAX) >= symptoms.cell.graph.sides.size();
 }
 
-std::string against_full_queue(const Symptoms &symptoms)
+template <analysis::Owner kOwner> bool has_threads_of(const Symptoms &symptoms)
 {
-	const model::Cell &cell = symptoms.cell;
-	std::vector<std::string> ways;
-	if (offers(cell, ICEPATH_QOS_DEPTH))
-		ways.emplace_back("a deeper one (--qos depth=)");
-	if (is_unix_stream(cell))
-		ways.emplace_back("a larger send buffer (SO_SNDBUF, or --tune net.core.wmem_default=8M)");
-	if (is_tcp(cell))
-		ways.emplace_back("larger buffers (net.ipv4.tcp_wmem and net.ipv4.tcp_rmem)");
-	if (cell.mechanisms.has(Mechanism::Pipe))
-		ways.emplace_back("a larger pipe (F_SETPIPE_SZ)");
-	if (cell.rate_hz)
-		ways.emplace_back("a lower rate (--rate)");
-	ways.emplace_back("a faster receiver");
-	return fmt::format("{} was full: {}", is_unix_stream(cell) || is_tcp(cell) ? "the socket's buffer" : "the queue",
-					   one_of(ways));
+	return std::ranges::any_of(symptoms.causes, [](const Cause &cause) {
+		return cause.owner == kOwner && cause.counts() && took_cpu<Origin::OwnThread>(cause);
+	});
 }
 
-std::string against_waking(const Symptoms &symptoms)
+bool can_handle_in_callback(const Symptoms &symptoms)
 {
-	std::vector<std::string> ways;
-	for (const auto &[wait, option] : {std::pair{model::Wait::Poll, "-w poll"}, {model::Wait::Spin, "-w spin"}})
-		if (offers(symptoms.cell, wait))
-			ways.emplace_back(option);
-	return ways.empty() || model::never_sleeps(symptoms.cell.wait)
-			   ? ""
-			   : fmt::format("wakings of sleeping threads: a receiver that polls has none ({}) and takes a whole CPU",
-							 fmt::join(ways, ", "));
+	return has_threads_of<analysis::Owner::Library>(symptoms) && offers(symptoms.cell, model::Wait::Callback);
 }
+
+bool can_free_library_threads(const Symptoms &symptoms)
+{
+	return has_threads_of<analysis::Owner::Library>(symptoms) &&
+		   symptoms.cell.mechanisms.has(Mechanism::LibraryThreads) && has_other_cpus(symptoms);
+}
+
+bool can_free_daemon(const Symptoms &symptoms)
+{
+	return has_threads_of<analysis::Owner::Daemon>(symptoms) && has_other_cpus(symptoms);
+}
+
+bool has_stacks(const Symptoms &symptoms) { return symptoms.has_stacks; }
+bool has_no_stacks(const Symptoms &symptoms) { return !symptoms.has_stacks; }
+bool has_pipe(const Symptoms &symptoms) { return symptoms.cell.mechanisms.has(Mechanism::Pipe); }
+bool has_rate(const Symptoms &symptoms) { return symptoms.cell.rate_hz.has_value(); }
+bool has_own_idle_states(const Symptoms &symptoms) { return symptoms.cell.idle_states == model::IdleStates::Own; }
+bool can_stop_tick(const Symptoms &symptoms) { return symptoms.head.host.nohz_full.value_or(false); }
+
+// Full isolation moves the others to CPUs that the run doesn't use.
+bool can_isolate(const Symptoms &symptoms)
+{
+	return has_other_cpus(symptoms) && symptoms.head.isolation.level != model::IsolationLevel::Full;
+}
+
+bool is_unix_stream(const Symptoms &symptoms)
+{
+	const model::Mechanisms &uses = symptoms.cell.mechanisms;
+	return uses.has_all({Mechanism::Socket, Mechanism::ByteStream}) &&
+		   !uses.has_any({Mechanism::NetworkDevice, Mechanism::KernelThread, Mechanism::LibraryCalls});
+}
+
+// The sockets of such a target limit what is under way by their send buffer, and by messages that wait to be received
+// (unix_recvq_full()).
+bool is_unix_datagrams(const Symptoms &symptoms)
+{
+	const model::Mechanisms &uses = symptoms.cell.mechanisms;
+	return uses.has(Mechanism::Socket) && !uses.has_any({Mechanism::ByteStream, Mechanism::NetworkDevice,
+														 Mechanism::KernelThread, Mechanism::LibraryCalls});
+}
+
+bool is_unix_socket(const Symptoms &symptoms) { return is_unix_stream(symptoms) || is_unix_datagrams(symptoms); }
+
+bool is_tcp(const Symptoms &symptoms)
+{
+	const model::Mechanisms &uses = symptoms.cell.mechanisms;
+	return uses.has_all({Mechanism::Socket, Mechanism::ByteStream, Mechanism::NetworkDevice}) &&
+		   !uses.has(Mechanism::LibraryCalls);
+}
+
+struct WayRow {
+	Way way;
+	bool (*applies)(const Symptoms &);
+};
+constexpr std::array<WayRow, static_cast<size_t>(Way::Count)> kWays = {
+	{{Way::SampleStacks, has_no_stacks},
+	 {Way::ReadStacks, has_stacks},
+	 {Way::HandleInCallback, can_handle_in_callback},
+	 {Way::WaitByEpoll, offers_wait<model::Wait::Epoll>},
+	 {Way::WaitByPoll, offers_wait<model::Wait::Poll>},
+	 {Way::WaitBySpin, offers_wait<model::Wait::Spin>},
+	 {Way::FreeLibraryThreads, can_free_library_threads},
+	 {Way::FreeDaemon, can_free_daemon},
+	 {Way::Isolate, can_isolate},
+	 {Way::TakeOtherCpus, has_other_cpus},
+	 {Way::StopThem, always},
+	 {Way::TakeCpuForEach, has_cpu_for_each},
+	 {Way::MeasureAlone, always},
+	 {Way::MoveInterrupts, has_other_cpus},
+	 {Way::StopTick, can_stop_tick},
+	 {Way::HoldAwake, has_own_idle_states},
+	 {Way::RaiseQuota, always},
+	 {Way::SetNoDelay, always},
+	 {Way::ChangeCongestionControl, always},
+	 {Way::DeepenQueue, offers_depth},
+	 {Way::EnlargeSendBuffer, is_unix_socket},
+	 {Way::LengthenUnixQueue, is_unix_datagrams},
+	 {Way::EnlargeTcpBuffers, is_tcp},
+	 {Way::EnlargePipe, has_pipe},
+	 {Way::LowerRate, has_rate},
+	 {Way::SpeedUpReceiver, always},
+	 {Way::UseDatagrams, is_unix_stream},
+	 {Way::LockMemory, always},
+	 {Way::ReadReleaser, always}}};
+static_assert(std::ranges::is_sorted(kWays, {}, &WayRow::way), "a row for each Way, in their order");
 
 constexpr double kWorthARemedy = 0.1; // of the difference
-
-struct Row {
-	const char *cause;
-	double (*ns)(const Symptoms &); // the part of the difference that the cause took
-	// Empty: nothing that would help applies to this target and this machine, as far as the run says.
-	std::string (*advice)(const Symptoms &);
-	double worth = kWorthARemedy; // the least share for which it is given
-};
-
 // The waker's cost of such a waking lies in the waker's system call, and can be most of the difference.
 constexpr double kSpuriousIsWorth = 0.02;
 
-constexpr Row kRemedies[] = {
-	{"own_code",
-	 [](const Symptoms &symptoms) {
-		 return ns_of_rows(symptoms, [](const DifferenceRow &row) { return is_own_code(row); });
-	 },
-	 [](const Symptoms &symptoms) -> std::string {
-		 return std::string(symptoms.cell.kind == model::kAdapter ? "the library's own code" : "the sides' own code") +
-				": icepath run --stacks shows in which functions";
-	 }},
-	{"own_timer", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, is_own_timer); },
-	 [](const Symptoms &symptoms) {
-		 return fmt::format("timers that the target itself had set ({}): its own sleeps, timeouts or pacing, which no "
-							"setting of the machine shortens",
-							names_of(symptoms, is_own_timer));
-	 }},
-	{"tick", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, took_cpu<Origin::Tick>); },
-	 [](const Symptoms &symptoms) -> std::string {
-		 return symptoms.head.host.nohz_full.value_or(false)
-					? "the timer tick and what it starts: nohz_full= and rcu_nocbs= with these CPUs, on the kernel's "
-					  "command line"
-					: "";
-	 }},
-	{"deep_idle", ns_of_idle,
-	 [](const Symptoms &symptoms) -> std::string {
-		 return symptoms.cell.idle_states == model::IdleStates::Own && symptoms.cell.pattern != model::Pattern::Sparse
-					? "CPUs that had gone idle: hold /dev/cpu_dma_latency at 0, as icepath run does without "
-					  "--idle-states"
-				: symptoms.cell.idle_states == model::IdleStates::Own
-					? "CPUs that had gone idle: hold /dev/cpu_dma_latency at 0"
-					: "";
-	 }},
-	{"own_thread",
-	 [](const Symptoms &symptoms) {
-		 return shares_a_cpu(symptoms.cell) ? 0.0 : ns_of_causes(symptoms, took_cpu<Origin::OwnThread>);
-	 },
-	 against_own_threads},
-	{"task", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, took_cpu<Origin::OthersTask>); },
-	 [](const Symptoms &symptoms) {
-		 return fmt::format("tasks on these CPUs ({}): {}", names_of(symptoms, took_cpu<Origin::OthersTask>),
-							is_isolated_fully(symptoms)
-								? "take other CPUs (--cpus)"
-								: "keep them off (icepath run --isolate full, where icepath doctor calls it "
-								  "possible), or take other CPUs (--cpus)");
-	 }},
-	{"other_target", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, took_cpu<Origin::OtherTarget>); },
-	 [](const Symptoms &symptoms) {
-		 return fmt::format("other targets of this run, which had these CPUs meanwhile ({}): measure {} without them "
-							"(-t {})",
-							names_of(symptoms, took_cpu<Origin::OtherTarget>), symptoms.cell.target,
-							symptoms.cell.target);
-	 }},
-	{"shared_cpu",
-	 [](const Symptoms &symptoms) {
-		 return shares_a_cpu(symptoms.cell) ? ns_of_causes(symptoms, took_cpu<Origin::OwnThread>) : 0.0;
-	 },
-	 [](const Symptoms &) -> std::string { return "sides of the cell share a CPU: give each its own (--cpus)"; }},
-	{"device_interrupt", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, is_of_device); },
-	 [](const Symptoms &symptoms) -> std::string {
-		 return std::string("interrupts of devices: send them to other CPUs (/proc/irq/N/smp_affinity_list") +
-				(is_isolated_fully(symptoms) ? ")" : ", or icepath run --isolate full)");
-	 }},
-	{"softirq", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, is_softirq); },
-	 [](const Symptoms &symptoms) {
-		 return fmt::format("softirqs of others' work ({}): send the interrupts that raise them to other CPUs "
-							"(/proc/irq/N/smp_affinity_list)",
-							names_of(symptoms, is_softirq));
-	 }},
-	{"throttled", [](const Symptoms &symptoms) { return ns_of_causes(symptoms, took_cpu<Origin::Limit>); },
-	 [](const Symptoms &) -> std::string {
-		 return "a control group's limit: raise its cpu.max (cpu.cfs_quota_us, of version 1)";
-	 }},
-	{"nagle", ns_of_part<Part::Held>,
-	 [](const Symptoms &) -> std::string {
-		 return "TCP held small messages back until earlier ones were acknowledged: set TCP_NODELAY, or uncork";
-	 }},
-	{"full_queue", ns_of_part<Part::Backpressure>, against_full_queue},
-	{"busy_receiver", ns_of_part<Part::Busy>,
-	 [](const Symptoms &symptoms) -> std::string {
-		 return std::string("the receiver was busy with something else: less work per message") +
-				(symptoms.cell.rate_hz ? ", or a lower rate (--rate)" : "");
-	 }},
-	// Its wait for a CPU is that of whoever had the CPU.
-	{"spurious_wakeup",
-	 [](const Symptoms &symptoms) {
-		 return ns_of_rows(symptoms, [](const DifferenceRow &row) {
-			 return row.part == Part::Spurious && row.layer != Layer::Runqueue;
-		 });
-	 },
-	 [](const Symptoms &symptoms) -> std::string {
-		 const std::string epoll = symptoms.cell.wait != model::Wait::Epoll && offers(symptoms.cell, model::Wait::Epoll)
-									   ? "epoll avoids this: -w epoll, or compare uds-dgram"
-									   : "compare uds-dgram";
-		 return is_unix_stream(symptoms.cell)
-					? "wakings without a message: a UNIX stream also wakes its reader when the peer has read what it "
-					  "sent (unix_write_space()), within the peer's receiving call; " +
-						  epoll
-					: "";
-	 },
-	 kSpuriousIsWorth},
-	{"page_fault", ns_of_part<Part::Fault>,
-	 [](const Symptoms &) -> std::string {
-		 return "page faults: lock memory (mlockall()), and touch it before it is needed";
-	 }},
-	{"lock", ns_of_part<Part::Lock>,
-	 [](const Symptoms &) -> std::string {
-		 return "a lock that another thread held: icepath report -v names who released it";
-	 }},
-	{"waking",
-	 [](const Symptoms &symptoms) {
-		 return ns_of_rows(symptoms, [](const DifferenceRow &row) {
-			 return row.layer == Layer::Wakeup && row.part != Part::IdleExit && row.part != Part::Spurious;
-		 });
-	 },
-	 against_waking},
+struct Row {
+	RemedyId id;
+	double (*ns)(const Symptoms &); // the part of the difference that it takes
+	std::initializer_list<Way> ways;
+	Is is = nullptr; // the causes whose names it has; where `ns` is nothing, also whose time it is
+	bool (*applies)(const Symptoms &) = always;
+	bool needs_a_way = true;
+	double worth = kWorthARemedy; // the least share for which it is given
+};
+
+double ns_of_own_code(const Symptoms &symptoms)
+{
+	return ns_of_rows(symptoms, [](const DifferenceRow &row) { return is_own_code(row); });
+}
+
+const Row kRemedies[] = {
+	{.id = RemedyId::OwnCode, .ns = ns_of_own_code, .ways = {Way::SampleStacks, Way::ReadStacks}},
+	{.id = RemedyId::OwnTimer, .ns = nullptr, .ways = {}, .is = is_own_timer, .needs_a_way = false},
+	{.id = RemedyId::Tick, .ns = nullptr, .ways = {Way::StopTick}, .is = took_cpu<Origin::Tick>},
+	{.id = RemedyId::DeepIdle, .ns = ns_of_idle, .ways = {Way::HoldAwake}},
+	{.id = RemedyId::OwnThread,
+	 .ns = nullptr,
+	 .ways = {Way::HandleInCallback, Way::FreeLibraryThreads, Way::FreeDaemon, Way::SampleStacks, Way::ReadStacks},
+	 .is = took_cpu<Origin::OwnThread>,
+	 .applies = [](const Symptoms &symptoms) { return !shares_a_cpu(symptoms.cell); }},
+	{.id = RemedyId::Task,
+	 .ns = nullptr,
+	 .ways = {Way::Isolate, Way::TakeOtherCpus, Way::StopThem},
+	 .is = took_cpu<Origin::OthersTask>},
+	{.id = RemedyId::OtherTarget, .ns = nullptr, .ways = {Way::MeasureAlone}, .is = took_cpu<Origin::OtherTarget>},
+	{.id = RemedyId::SharedCpu,
+	 .ns = nullptr,
+	 .ways = {Way::TakeCpuForEach},
+	 .is = took_cpu<Origin::OwnThread>,
+	 .applies = [](const Symptoms &symptoms) { return shares_a_cpu(symptoms.cell); }},
+	{.id = RemedyId::DeviceInterrupt, .ns = nullptr, .ways = {Way::MoveInterrupts, Way::Isolate}, .is = is_of_device},
+	{.id = RemedyId::Softirq, .ns = nullptr, .ways = {Way::MoveInterrupts}, .is = is_softirq},
+	{.id = RemedyId::Throttled, .ns = nullptr, .ways = {Way::RaiseQuota}, .is = took_cpu<Origin::Limit>},
+	{.id = RemedyId::Nagle,
+	 .ns = ns_of_part<Part::Held>,
+	 .ways = {Way::SetNoDelay},
+	 .applies = [](const Symptoms &symptoms) { return !symptoms.no_delay; }},
+	{.id = RemedyId::HeldByWindow,
+	 .ns = ns_of_part<Part::Held>,
+	 .ways = {Way::EnlargeTcpBuffers, Way::ChangeCongestionControl},
+	 .applies = [](const Symptoms &symptoms) { return symptoms.no_delay; }},
+	{.id = RemedyId::FullQueue,
+	 .ns = ns_of_part<Part::Backpressure>,
+	 .ways = {Way::DeepenQueue, Way::EnlargeSendBuffer, Way::LengthenUnixQueue, Way::EnlargeTcpBuffers,
+			  Way::EnlargePipe, Way::LowerRate, Way::SpeedUpReceiver}},
+	{.id = RemedyId::BusyReceiver, .ns = ns_of_part<Part::Busy>, .ways = {Way::SpeedUpReceiver, Way::LowerRate}},
+	{.id = RemedyId::SpuriousWakeup,
+	 .ns = ns_of_spurious_wakeups,
+	 .ways = {Way::WaitByEpoll, Way::UseDatagrams},
+	 .applies = is_unix_stream,
+	 .worth = kSpuriousIsWorth},
+	{.id = RemedyId::PageFault, .ns = ns_of_part<Part::Fault>, .ways = {Way::LockMemory}},
+	{.id = RemedyId::Lock, .ns = ns_of_part<Part::Lock>, .ways = {Way::ReadReleaser}},
+	{.id = RemedyId::Waking,
+	 .ns = ns_of_waking,
+	 .ways = {Way::WaitByPoll, Way::WaitBySpin},
+	 .applies = [](const Symptoms &symptoms) { return !model::never_sleeps(symptoms.cell.wait); }},
 };
 
 } // namespace
@@ -305,32 +300,33 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 {
 	std::vector<Remedy> remedies;
 	const auto whole = static_cast<double>(symptoms.difference.of.ns());
-	for (const Row &row : kRemedies)
-		if (const double ns = row.ns(symptoms); whole > 0 && ns >= row.worth * whole)
-			if (std::string advice = row.advice(symptoms); !advice.empty())
-				remedies.push_back({row.cause, ns / whole, ns, std::move(advice)});
+	for (const Row &row : kRemedies) {
+		if (!row.applies(symptoms))
+			continue;
+		const double ns = row.ns ? row.ns(symptoms) : ns_of_causes(symptoms, row.is);
+		if (whole <= 0 || ns < row.worth * whole)
+			continue;
+		Remedy remedy{row.id, ns / whole, ns, {}, row.is ? names_of(symptoms, row.is) : CauseNames()};
+		std::ranges::copy_if(row.ways, std::back_inserter(remedy.ways),
+							 [&](Way way) { return kWays.at(static_cast<size_t>(way)).applies(symptoms); });
+		if (!remedy.ways.empty() || !row.needs_a_way)
+			remedies.push_back(std::move(remedy));
+	}
 	std::ranges::stable_sort(remedies, std::ranges::greater(), &Remedy::share);
 	return remedies;
 }
 
-std::vector<std::string_view> remedy_ids()
+std::vector<Remedy> remedies_of(const Difference &difference, const std::vector<Cause> &causes,
+								const analysis::CellResult &cell, const model::Head &head)
 {
-	std::vector<std::string_view> ids;
-	for (const Row &row : kRemedies)
-		ids.emplace_back(row.cause);
-	return ids;
-}
-
-std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares)
-{
-	std::vector<Step> steps;
-	for (const Remedy &remedy : remedies)
-		steps.push_back({fmt::format("{} of {}: {}",
-									 with_shares ? stats::percent(std::min(remedy.share, 1.0))
-												 : stats::microseconds(remedy.ns) + " µs",
-									 of, remedy.advice),
-						 "", remedy.cause});
-	return steps;
+	size_t tcp = 0, no_delay = 0;
+	for (const analysis::SocketUse::End &end : cell.sockets.ends)
+		for (const model::SocketGroup &group : end.groups)
+			if (!group.congestion_name().empty()) {
+				++tcp;
+				no_delay += group.no_delay;
+			}
+	return remedies_of({difference, causes, cell.cell, head, cell.functions.samples() > 0, tcp > 0 && no_delay == tcp});
 }
 
 } // namespace icepath::explain

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What would help against the time that a difference is made of: one table from causes to commands and settings.
+// What would help against the time that a difference is made of: one table from causes to what can be changed, each
+// with the targets, waits, kernels and machines that it applies to. text/remedy_words.h words them.
+//
+// A new remedy or way takes an id and a row here, its words there, and its name in docs/explain-schema.json.
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/aggregate.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/growth_causes.h"
 #include "profiler/model/cell.h"
@@ -13,34 +19,129 @@
 
 namespace icepath::explain {
 
+// What takes the time. Files have the names: none is ever changed.
+enum class RemedyId : uint8_t {
+	OwnCode,
+	OwnTimer,
+	Tick,
+	DeepIdle,
+	OwnThread,
+	Task,
+	OtherTarget,
+	SharedCpu,
+	DeviceInterrupt,
+	Softirq,
+	Throttled,
+	Nagle,
+	HeldByWindow,
+	FullQueue,
+	BusyReceiver,
+	SpuriousWakeup,
+	PageFault,
+	Lock,
+	Waking,
+	Count
+};
+inline constexpr std::array<std::string_view, static_cast<size_t>(RemedyId::Count)> kRemedyNames = {
+	"own_code",      "own_timer",        "tick",       "deep_idle", "own_thread", "task",           "other_target",
+	"shared_cpu",    "device_interrupt", "softirq",    "throttled", "nagle",      "held_by_window", "full_queue",
+	"busy_receiver", "spurious_wakeup",  "page_fault", "lock",      "waking"};
+constexpr std::string_view name_of(RemedyId id) { return kRemedyNames.at(static_cast<size_t>(id)); }
+
+// What can be changed, or what says more. Files have the names: none is ever changed.
+enum class Way : uint8_t {
+	SampleStacks, // --stacks
+	ReadStacks, // the run has them
+	HandleInCallback, // -w callback
+	WaitByEpoll,
+	WaitByPoll,
+	WaitBySpin,
+	FreeLibraryThreads,
+	FreeDaemon, // --daemon-cpus
+	Isolate, // --isolate full
+	TakeOtherCpus, // --cpus
+	StopThem, // the tasks, for the time of the run
+	TakeCpuForEach, // --cpus, one for each side
+	MeasureAlone, // without other targets
+	MoveInterrupts, // smp_affinity_list
+	StopTick, // nohz_full=, rcu_nocbs=
+	HoldAwake, // /dev/cpu_dma_latency
+	RaiseQuota, // cpu.max
+	SetNoDelay, // TCP_NODELAY
+	ChangeCongestionControl,
+	DeepenQueue, // --qos depth=
+	EnlargeSendBuffer, // SO_SNDBUF
+	LengthenUnixQueue, // net.unix.max_dgram_qlen
+	EnlargeTcpBuffers,
+	EnlargePipe,
+	LowerRate, // --rate
+	SpeedUpReceiver,
+	UseDatagrams, // uds-dgram in place of uds-stream
+	LockMemory, // mlockall()
+	ReadReleaser, // report -v names who released a lock
+	Count
+};
+inline constexpr std::array<std::string_view, static_cast<size_t>(Way::Count)> kWayNames = {"sample_stacks",
+																							"read_stacks",
+																							"handle_in_callback",
+																							"wait_by_epoll",
+																							"wait_by_poll",
+																							"wait_by_spin",
+																							"free_library_threads",
+																							"free_daemon",
+																							"isolate",
+																							"take_other_cpus",
+																							"stop_them",
+																							"take_cpu_for_each",
+																							"measure_alone",
+																							"move_interrupts",
+																							"stop_tick",
+																							"hold_awake",
+																							"raise_quota",
+																							"set_nodelay",
+																							"change_congestion_control",
+																							"deepen_queue",
+																							"enlarge_send_buffer",
+																							"lengthen_unix_queue",
+																							"enlarge_tcp_buffers",
+																							"enlarge_pipe",
+																							"lower_rate",
+																							"speed_up_receiver",
+																							"use_datagrams",
+																							"lock_memory",
+																							"read_releaser"};
+constexpr std::string_view name_of(Way way) { return kWayNames.at(static_cast<size_t>(way)); }
+
 struct Symptoms {
 	const Difference &difference;
 	const std::vector<Cause> &causes; // of the same messages
 	const model::Cell &cell; // that has the time
 	const model::Head &head; // of the run: what its kernel and machine have
+	bool has_stacks = false; // of the cell
+	bool no_delay = false; // all its TCP sockets had TCP_NODELAY
+};
+
+// Names of causes, the greatest first.
+struct CauseNames {
+	std::vector<std::string> names; // some of them
+	size_t more = 0;
+	bool told = true; // false: all together are told, and not which
 };
 
 struct Remedy {
-	std::string_view cause; // its id, one of remedy_ids(): "tick"
+	RemedyId id = RemedyId::OwnCode;
 	double share = 0, ns = 0; // of the difference
-	std::string advice;
+	std::vector<Way> ways = {}; // any of them; empty: nothing of the target's or the machine's shortens it
+	CauseNames of = {}; // whose time it is; empty where it isn't of named causes
 };
 
 // Remedies only for what takes a tenth of the difference or more, or is known to cost more than its share, told from
-// zero. The greatest first. A remedy that the target or the machine can't have, as far as the run says, is left out.
+// zero. The greatest first. Ways that the target or the machine can't have, as far as the run says, are left out, and
+// remedies that need one and have none.
 std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
-// Of all remedies. Files have them: none is ever renamed.
-std::vector<std::string_view> remedy_ids();
-
-struct Step {
-	std::string text;
-	std::string command = {}; // that shows it; empty: none
-	std::string_view cause = {}; // of the remedy that it is; empty: of none
-};
-
-// A step for each remedy. `of`: what is to be shortened ("the growth"). `with_shares`: whether shares of it say
-// something; otherwise the steps give µs.
-std::vector<Step> steps_of(const std::vector<Remedy> &remedies, std::string_view of, bool with_shares);
+// Of a cell of a run.
+std::vector<Remedy> remedies_of(const Difference &difference, const std::vector<Cause> &causes,
+								const analysis::CellResult &cell, const model::Head &head);
 
 } // namespace icepath::explain

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/tail.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "profiler/analysis/named_cells.h"
 #include "profiler/explain/unknown_paths.h"
-#include "profiler/model/cell_title.h"
+#include "profiler/stats/far_tail.h"
 #include "profiler/stats/quantity.h"
 
 namespace icepath::explain {
@@ -80,20 +78,18 @@ std::optional<UnprobedTail> tail_without_probes(const analysis::CellResult &cell
 	return tail;
 }
 
-// Cells that differ from this one by the target or by the wait, and have one mode: "udp", and of the same target
-// "uds-stream by epoll".
-std::vector<std::string> like_cells_without_modes(const analysis::RunResult &result, const analysis::CellResult &cell)
+std::vector<CellOfOneMode> like_cells_without_modes(const analysis::RunResult &result, const analysis::CellResult &cell)
 {
-	std::vector<std::string> same, others;
+	std::vector<CellOfOneMode> same, others;
 	for (const analysis::CellResult &other : result.cells) {
 		model::Cell alike = other.cell;
 		alike.wait = cell.cell.wait;
 		if (!other.modes.empty() || !other.tail_begin || !analysis::unlike(cell.cell, alike).empty())
 			continue;
 		if (other.cell.target == cell.cell.target && other.cell.wait != cell.cell.wait)
-			same.push_back(fmt::format("{} by {}", other.cell.target, model::name(other.cell.wait)));
+			same.push_back({other.cell.target, other.cell.wait});
 		else if (other.cell.target != cell.cell.target && other.cell.wait == cell.cell.wait)
-			others.push_back(other.cell.target);
+			others.push_back({other.cell.target, {}});
 	}
 	same.insert(same.end(), others.begin(), others.end());
 	return same;
@@ -101,41 +97,29 @@ std::vector<std::string> like_cells_without_modes(const analysis::RunResult &res
 
 } // namespace
 
-std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t index, const TailExplanation &tail)
+std::optional<AgainstMode> against_mode(const analysis::RunResult &result, size_t index, const TailExplanation &tail)
 {
 	if (!tail.unprobed)
-		return {};
-	constexpr size_t kNamed = 4;
+		return std::nullopt;
 	const analysis::CellResult &cell = result.cells[index];
-	const bool is_only = analysis::cells_named(result, cell.cell.target) == std::vector<size_t>{index};
-	const std::string explain =
-		"icepath explain RUN --cell " + analysis::shell_word(is_only ? cell.cell.target : model::title(cell.cell));
-	std::vector<Step> steps = {{"the layers of each mode", explain + " --modes"}};
-	if (cell.functions.samples() > 0)
-		steps.push_back({"functions, of all messages", explain + " --stacks"});
-	if (const auto &slower = tail.unprobed->than_fastest)
-		std::ranges::move(steps_of(remedies_of({slower->of, {}, cell.cell, result.head}),
-								   fmt::format("what mode {} takes longer", tail.unprobed->mode + 1),
-								   slower->of.has_shares()),
-						  std::back_inserter(steps));
-	std::vector<std::string> without = like_cells_without_modes(result, cell);
-	if (!without.empty()) {
-		const size_t more = without.size() - std::min(kNamed, without.size());
-		without.resize(without.size() - more);
-		steps.push_back({fmt::format("in this run these show one mode: {}{}", fmt::join(without, ", "),
-									 more > 0 ? fmt::format(" and {} more", more) : "")});
+	AgainstMode against;
+	if (const auto &slower = tail.unprobed->than_fastest) {
+		against.remedies = remedies_of(slower->of, {}, cell, result.head);
+		against.has_shares = slower->of.has_shares();
 	}
-	if (without.empty() || !without.front().starts_with(cell.cell.target + " by "))
-		steps.push_back({fmt::format("to see whether it depends on how the receiver waits, repeat the run with another "
-									 "-w, if icepath list has one for {}",
-									 cell.cell.target)});
-	return steps;
+	against.without_modes = like_cells_without_modes(result, cell);
+	if (!against.without_modes.empty() && against.without_modes.front().wait)
+		return against;
+	for (const model::Wait wait : model::kWaits)
+		if (wait != cell.cell.wait && cell.cell.offers && cell.cell.offers->waits.has(wait))
+			against.waits_to_try.push_back(wait);
+	return against;
 }
 
 namespace {
 
 // What has a cause that the data tell, and the verdict.
-void judge(TailExplanation &tail, double run_s)
+void judge(TailExplanation &tail, const analysis::CellResult &cell, double run_s)
 {
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
 	double named_ns = 0, own_code_ns = 0, by_chance_ns = 0;
@@ -157,7 +141,9 @@ void judge(TailExplanation &tail, double run_s)
 		return;
 	tail.verdict = TailVerdict::NotTold;
 	if (!of.interval) {
-		tail.refusal = Finding{.id = FindingId::GrowthOfTooFewBlocks, .value = whole_ns};
+		tail.refusal = Finding{.id = FindingId::GrowthOfTooFewBlocks,
+							   .value = whole_ns,
+							   .needed_s = longer_run_s(run_s, times_until_interval(cell.tail->layers))};
 		return;
 	}
 	const double times = std::ceil(times_as_long(whole_ns, *of.interval).value_or(1));
@@ -175,6 +161,18 @@ std::optional<double> times_as_long(double value, const stats::Interval &interva
 		return std::nullopt;
 	const double half = (interval.high - interval.low) / 2 / value;
 	return half * half;
+}
+
+double times_until_interval(const analysis::Breakdown &layers)
+{
+	const stats::WeightedBlocks blocks = layers.blocks();
+	std::set<uint32_t> openings;
+	for (size_t i = 0; i < blocks.weights.size(); ++i)
+		if (blocks.weights[i] > 0)
+			openings.insert(blocks.clusters[i]);
+	return kMargin *
+		   std::max(number(stats::kBlocksBeyond) / number(std::max<size_t>(layers.blocks_with_deliveries(), 1)),
+					number(stats::kMinBlocks) / number(std::max<size_t>(openings.size(), 1)));
 }
 
 TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head, stats::Percentile from)
@@ -201,9 +199,9 @@ TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head
 	result.growth = std::move(growth);
 	const std::vector<Cause> causes =
 		causes_of({cell.tail_culprits, cell.tail->layers}, {cell.typical_culprits, cell.typical->layers});
-	result.remedies = remedies_of({result.growth, causes, cell.cell, head});
+	result.remedies = remedies_of(result.growth, causes, cell, head);
 	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
-	judge(result, head.budget_s);
+	judge(result, cell, head.budget_s);
 	return result;
 }
 

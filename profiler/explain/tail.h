@@ -66,8 +66,23 @@ TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head
 // How many times as long a run must be until an interval of this half width excludes 0, if its blocks go on like these:
 // the width falls with the square root of their number. Nothing if the value is 0.
 std::optional<double> times_as_long(double value, const stats::Interval &interval);
+// How many times as long until a mean over these messages has an interval at all.
+double times_until_interval(const analysis::Breakdown &layers);
 
-// What helps against the mode of `unprobed`: commands that say more, cells of the run without modes, and a trial.
-std::vector<Step> steps_against_mode(const analysis::RunResult &result, size_t index, const TailExplanation &tail);
+// A cell of the run that differs from another one by the target or by the wait, and has one mode.
+struct CellOfOneMode {
+	std::string target;
+	std::optional<model::Wait> wait; // of cells of the same target, which differ by it
+};
+
+// What may help against the mode of `unprobed`.
+struct AgainstMode {
+	std::vector<Remedy> remedies; // for what its messages take longer
+	bool has_shares = false; // see Difference::has_shares()
+	std::vector<CellOfOneMode> without_modes; // those of the same target first
+	// Other waits that the target offers, where no cell of the run shows whether the mode depends on the wait.
+	std::vector<model::Wait> waits_to_try;
+};
+std::optional<AgainstMode> against_mode(const analysis::RunResult &result, size_t index, const TailExplanation &tail);
 
 } // namespace icepath::explain

@@ -68,23 +68,26 @@ TailSummary summary_of(const std::vector<size_t> &cells, const std::vector<TailE
 {
 	TailSummary summary;
 	std::vector<double> times;
-	std::map<std::string_view, RemedyOfTails> remedies; // by cause
-	for (const TailExplanation &tail : tails) {
+	std::map<RemedyId, RemedyOfTails> remedies;
+	for (size_t i = 0; i < tails.size(); ++i) {
+		const TailExplanation &tail = tails[i];
 		summary.verdicts.at(static_cast<size_t>(tail.verdict))++;
 		if (!is_told(tail))
 			continue;
 		times.push_back(times_typical(tail));
 		for (const Remedy &remedy : tail.remedies) {
-			RemedyOfTails &of = remedies[remedy.cause];
-			if (of.cells == 0 || remedy.share > of.largest_share)
-				of.advice = remedy.advice;
+			RemedyOfTails &of = remedies[remedy.id];
+			if (of.cells == 0 || remedy.share > of.largest_share) {
+				of.remedy = remedy;
+				of.cell = cells[i];
+			}
 			++of.cells;
 			of.least_share = std::min(of.least_share, remedy.share);
 			of.largest_share = std::max(of.largest_share, std::min(remedy.share, 1.0));
 		}
 	}
 	summary.causes = causes_of_all(cells, tails);
-	for (auto &[cause, of] : remedies)
+	for (auto &[id, of] : remedies)
 		summary.remedies.push_back(std::move(of));
 	std::ranges::stable_sort(summary.remedies, std::ranges::greater(),
 							 [](const RemedyOfTails &of) { return std::pair(of.cells, of.largest_share); });

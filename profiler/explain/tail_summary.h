@@ -25,7 +25,8 @@ struct CauseOfTails {
 
 // A remedy of several tails.
 struct RemedyOfTails {
-	std::string advice; // for the cell of which it is the largest share
+	Remedy remedy; // of the cell of which it is the largest share
+	size_t cell = 0; // that one
 	size_t cells = 0;
 	double least_share = 1, largest_share = 0; // of the growth
 };

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/unknown_paths.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "profiler/stats/quantity.h"
 
 namespace icepath::explain {
 
@@ -17,23 +13,6 @@ UnknownPaths unknown_paths(const analysis::CellResult &cell)
 	unknown.of_ns = cell.probed_ns;
 	unknown.total_ns = std::max(0.0, cell.probed_ns - static_cast<double>(cell.layers.total_ns()));
 	return unknown;
-}
-
-namespace {
-
-constexpr double kWorthWords = 0.01;
-
-} // namespace
-
-std::string without_path_text(const analysis::CellResult &cell)
-{
-	const UnknownPaths unknown = unknown_paths(cell);
-	const double share = static_cast<double>(unknown.messages) / static_cast<double>(std::max<uint64_t>(unknown.of, 1));
-	if (unknown.messages == 0 || std::max(share, unknown.share_of_time()) < kWorthWords)
-		return "";
-	return fmt::format("{} of {} messages with probes have no known path. They take {} each, {} of the time",
-					   stats::count(unknown.messages), stats::count(unknown.of), stats::duration(unknown.mean_ns()),
-					   stats::percent(unknown.share_of_time()));
 }
 
 std::optional<Finding> too_few_known(FindingId id, const analysis::LatencyRange &range)
@@ -55,12 +34,6 @@ std::optional<MeanLonger> mean_longer(const analysis::CellResult &slower, const 
 	if (slower.complete() > 0 && faster.complete() > 0)
 		longer.known_ns = slower.layers.mean_ns() - faster.layers.mean_ns();
 	return longer;
-}
-
-std::string known_text(const analysis::LatencyRange &range)
-{
-	const std::string known = stats::count(range.layers.deliveries());
-	return range.share_known() > 1 - kWorthWords ? known : fmt::format("{} of {}", known, stats::count(range.messages));
 }
 
 } // namespace icepath::explain

@@ -4,7 +4,6 @@
 // Few messages can take much of it, since most of them overlapped on their way with others, and so waited.
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "profiler/analysis/aggregate.h"
 #include "profiler/explain/finding.h"
@@ -28,10 +27,6 @@ struct UnknownPaths {
 };
 UnknownPaths unknown_paths(const analysis::CellResult &cell);
 
-// "31 of 16 000 messages with probes have no known path. They take 3.32 ms each, 24.5 % of the time". Empty where they
-// are less than a hundredth of the messages and of their time.
-std::string without_path_text(const analysis::CellResult &cell);
-
 // By how much one cell's messages with probes take longer than another's on average. Less than 0: they are faster.
 struct MeanLonger {
 	std::optional<double> known_ns; // of those with a known path; nothing: a cell has none
@@ -39,8 +34,5 @@ struct MeanLonger {
 };
 // Nothing: one of them has no messages with probes.
 std::optional<MeanLonger> mean_longer(const analysis::CellResult &slower, const analysis::CellResult &faster);
-
-// How many of the range's messages are explained: "11 280", or "9 000 of 11 280" if they aren't nearly all.
-std::string known_text(const analysis::LatencyRange &range);
 
 } // namespace icepath::explain

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a run says in two sentences: which target is the fastest, or what this run doesn't tell apart; and what most of
-// the time of typical messages is.
+// Which target is the fastest, or what this run doesn't tell apart; and what most of the time of typical messages is.
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "profiler/analysis/aggregate.h"
@@ -34,7 +32,7 @@ struct MostTime {
 // probes, and of stamps alone.
 std::optional<MostTime> most_time(const analysis::CellResult &cell);
 
-// One or two sentences; empty if the run supports neither.
-std::string verdict_text(const analysis::RunResult &result);
+// Whether too little of the cell's modes is known to say what takes most of its time.
+bool hides_modes(const analysis::CellResult &cell);
 
 } // namespace icepath::explain

@@ -11,7 +11,9 @@
 #include "profiler/exports/findings_json.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/text/blame_words.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/remedy_words.h"
 
 namespace icepath::exports {
 namespace {
@@ -85,20 +87,30 @@ OrderedJson causes_json(const std::vector<explain::Cause> &causes, const char *o
 	return json;
 }
 
-OrderedJson remedies_json(const std::vector<explain::Remedy> &remedies, bool has_shares)
+// `cell`: that has the time.
+OrderedJson remedies_json(const std::vector<explain::Remedy> &remedies, const model::Cell &cell, bool has_shares)
 {
 	OrderedJson json = OrderedJson::array();
-	for (const explain::Remedy &remedy : remedies)
-		json.push_back({{"cause", remedy.cause},
+	for (const explain::Remedy &remedy : remedies) {
+		OrderedJson ways = OrderedJson::array();
+		for (const explain::Way way : remedy.ways)
+			ways.push_back(name_of(way));
+		json.push_back({{"cause", name_of(remedy.id)},
 						{"share", has_shares ? OrderedJson(remedy.share) : OrderedJson(nullptr)},
-						{"advice", remedy.advice}});
+						{"ns", remedy.ns},
+						{"ways", ways},
+						{"names", remedy.of.names},
+						{"more_names", remedy.of.more},
+						{"names_told", remedy.of.told},
+						{"advice", text::advice(remedy, cell)}});
+	}
 	return json;
 }
 
-OrderedJson steps_json(const std::vector<explain::Step> &steps)
+OrderedJson steps_json(const std::vector<text::Step> &steps)
 {
 	OrderedJson json = OrderedJson::array();
-	for (const explain::Step &step : steps)
+	for (const text::Step &step : steps)
 		json.push_back(step.command.empty() ? step.text : step.text + ": " + step.command);
 	return json;
 }
@@ -146,7 +158,7 @@ OrderedJson unprobed_json(const analysis::RunResult &result, size_t index, const
 			{"p50_ns", mode.latency.percentiles[0] ? OrderedJson(*mode.latency.percentiles[0]) : OrderedJson(nullptr)},
 			{"than_mode", than_fastest ? OrderedJson(than_fastest->fast + 1) : OrderedJson(nullptr)},
 			{"difference", than_fastest ? difference_json(than_fastest->of) : OrderedJson(nullptr)},
-			{"next", steps_json(explain::steps_against_mode(result, index, tail))}};
+			{"next", steps_json(text::steps_against_mode(result, index, tail))}};
 }
 
 OrderedJson tail_json(const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail)
@@ -173,7 +185,7 @@ OrderedJson tail_json(const analysis::RunResult &result, size_t index, const exp
 	json["own_code"] = explained ? OrderedJson(tail.own_code) : OrderedJson(nullptr);
 	json["by_chance"] = explained ? OrderedJson(tail.by_chance) : OrderedJson(nullptr);
 	json["causes"] = causes_json(tail.causes, "typical_share");
-	json["next"] = remedies_json(tail.remedies, tail.growth.has_shares());
+	json["next"] = remedies_json(tail.remedies, cell.cell, tail.growth.has_shares());
 	return json;
 }
 
@@ -187,7 +199,7 @@ OrderedJson step_json(const explain::MessageStep &step)
 			{"cpu", step.cpu ? OrderedJson(*step.cpu) : OrderedJson(nullptr)},
 			{"known", step.known},
 			{"bound_ns", step.bound_ns},
-			{"blame", text_or_null(step.blame)},
+			{"blame", text_or_null(text::words_of(step.blame))},
 			{"of_typical", step.of_typical ? OrderedJson(*step.of_typical) : OrderedJson(nullptr)}};
 }
 
@@ -207,23 +219,26 @@ std::string tails_json(const analysis::RunResult &result, const std::vector<size
 
 std::string against_json(const analysis::RunResult &result, const explain::Against &against)
 {
-	OrderedJson json = {
-		{"schema", kExplainSchema},
-		{"question", "against"},
-		{"slower", cell_name_json(result, against.slower)},
-		{"faster", cell_name_json(result, against.faster)},
-		{"as_asked", against.as_asked},
-		{"unlike", against.unlike},
-		{"others", against.others},
-		{"unknown",
-		 {{"slower", unknown_json(result.cells[against.slower])},
-		  {"faster", unknown_json(result.cells[against.faster])}}},
-		{"mean_longer_ns", nullptr},
-		{"longer_by_probes_ns", nullptr},
-		{"pair", nullptr},
-		{"difference", nullptr},
-		{"causes", causes_json(against.causes, "faster_share")},
-		{"next", remedies_json(against.remedies, against.difference && against.difference->has_shares())}};
+	OrderedJson commands = OrderedJson::array();
+	for (const std::string &options : against.others)
+		commands.push_back("icepath explain RUN " + options);
+	OrderedJson json = {{"schema", kExplainSchema},
+						{"question", "against"},
+						{"slower", cell_name_json(result, against.slower)},
+						{"faster", cell_name_json(result, against.faster)},
+						{"as_asked", against.as_asked},
+						{"unlike", against.unlike},
+						{"others", commands},
+						{"unknown",
+						 {{"slower", unknown_json(result.cells[against.slower])},
+						  {"faster", unknown_json(result.cells[against.faster])}}},
+						{"mean_longer_ns", nullptr},
+						{"longer_by_probes_ns", nullptr},
+						{"pair", nullptr},
+						{"difference", nullptr},
+						{"causes", causes_json(against.causes, "faster_share")},
+						{"next", remedies_json(against.remedies, result.cells[against.slower].cell,
+											   against.difference && against.difference->has_shares())}};
 	add_refusal(result, against.refusal, json);
 	if (against.ratio)
 		json["pair"] = {{"ratio", against.ratio->ratio},

@@ -87,6 +87,7 @@ Json described_json(const analysis::CellResult &cell, const std::string &key)
 			{"target", what.target},
 			{"kind", what.kind},
 			{"library", text_json(what.library)},
+			{"summary", text_json(what.summary)},
 			{"pattern", model::name(what.pattern)},
 			{"wait", model::name(what.wait)},
 			{"between", model::name(model::between(what))},

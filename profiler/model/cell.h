@@ -46,6 +46,7 @@ struct Cell {
 	std::string target; // "uds-stream"
 	std::string kind = kTransport; // or kAdapter
 	std::string library; // "iceoryx 2.0.3"; empty for the kernel's transports
+	std::string summary; // what the target is and how it is set up, by its plug-in; empty: not recorded
 	Pattern pattern = Pattern::PingPong;
 	Wait wait = Wait::Block;
 	uint64_t payload_bytes = 64;

@@ -9,10 +9,10 @@
 
 #include "profiler/analysis/cell_modes.h"
 #include "profiler/analysis/layer_style.h"
-#include "profiler/explain/mode_words.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/pages/markup.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/mode_words.h"
 
 namespace icepath::pages {
 namespace {
@@ -69,7 +69,7 @@ Bar bar_of_cell(const analysis::CellResult &cell, const Panel &panel)
 
 std::string share_of_messages(const analysis::CellMode &mode)
 {
-	return explain::brief_share_text(mode.share) + " of messages";
+	return text::brief_share_text(mode.share) + " of messages";
 }
 
 Bar bar_of_mode(const analysis::CellResult &cell, const analysis::CellMode &mode)
@@ -205,7 +205,7 @@ private:
 		for (size_t panel = 0; panel < kPanels.size(); ++panel)
 			if (has_bar_of_cell(cell, kPanels[panel]))
 				text += drawn(bar_of_cell(cell, kPanels[panel]), panel, y);
-		return text + value(0, explain::whole_p50_text(cell), y) + value(1, slow_text, y) + "</g>\n";
+		return text + value(0, text::whole_p50_text(cell), y) + value(1, slow_text, y) + "</g>\n";
 	}
 
 	std::string mode_row(size_t index, const analysis::CellMode &mode, double y) const

@@ -7,21 +7,22 @@
 #include "profiler/analysis/cell_groups.h"
 #include "profiler/analysis/layer_style.h"
 #include "profiler/explain/difference.h"
-#include "profiler/explain/mode_words.h"
 #include "profiler/explain/tail.h"
 #include "profiler/explain/trust.h"
-#include "profiler/explain/verdict.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/pages/browser/bundles.h"
 #include "profiler/pages/first_picture.h"
 #include "profiler/pages/markup.h"
 #include "profiler/pages/page_data.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/cause_words.h"
 #include "profiler/text/finding_words.h"
 #include "profiler/text/fitness_words.h"
+#include "profiler/text/mode_words.h"
 #include "profiler/text/tail_lines.h"
 #include "profiler/text/terminal.h"
 #include "profiler/text/time_scale.h"
+#include "profiler/text/verdict_words.h"
 
 namespace icepath::pages {
 namespace {
@@ -56,7 +57,7 @@ std::string legend_of_kinds(const analysis::RunResult &result)
 
 std::string verdict_section(const analysis::RunResult &result)
 {
-	const std::string why = text::unfinished_text(result), says = explain::verdict_text(result);
+	const std::string why = text::unfinished_text(result), says = text::verdict_text(result);
 	return (why.empty() ? "" : "<p class=\"flaw\">" + escaped(why) + "</p>\n") +
 		   (says.empty() ? "" : "<p id=\"verdict\">" + escaped(says) + "</p>\n");
 }
@@ -153,7 +154,7 @@ std::string cell_row(const analysis::RunResult &result, const std::string &label
 	const Ranked of = ranked(result, index);
 	return fmt::format("<tr data-cell=\"{}\" tabindex=\"0\"><th scope=\"row\">{}</th>", index, escaped(label)) +
 		   data_cell(of.cell ? rank_range(of.cell->rank) : "–") + data_cell(ratio_with_interval(of)) +
-		   data_cell(explain::whole_p50_text(one)) + tail_cell(one, 2, is_doubtful) + tail_cell(one, 3, is_doubtful) +
+		   data_cell(text::whole_p50_text(one)) + tail_cell(one, 2, is_doubtful) + tail_cell(one, 3, is_doubtful) +
 		   data_cell(stats::percentile_text(one.round_trip, 0)) +
 		   data_cell(cpu ? stats::microseconds((*cpu)[0].total_ns() + (*cpu)[1].total_ns()) : "–") +
 		   data_cell(stats::count(one.latency.count)) + data_cell(stats::count(one.messages.lost)) +
@@ -198,7 +199,7 @@ std::string in_short(const explain::TailExplanation &tail)
 							tail.own_code * static_cast<double>(tail.growth.of.ns()) > told->growth_ns
 								? "the message's own code"
 							: told->is_told() ? told->name
-											  : std::string(words_of_many(told->origin)));
+											  : std::string(text::words_of_many(told->origin)));
 	return text;
 }
 

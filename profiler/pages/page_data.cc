@@ -9,10 +9,10 @@
 #include "profiler/analysis/layer_style.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/one_message.h"
-#include "profiler/explain/remedies.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/pages/flame_json.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/blame_words.h"
 
 namespace icepath::pages {
 namespace {
@@ -107,7 +107,7 @@ PageJson step_json(const explain::MessageStep &step, bool of_library, TextTable 
 			texts(explain::layer_text(step.layer, step.part)),
 			texts(std::string(step.known)),
 			step.bound_ns,
-			texts(step.blame)};
+			texts(text::words_of(step.blame))};
 }
 
 // The longest steps: shorter ones of a message with so many can't be seen.

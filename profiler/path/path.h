@@ -111,6 +111,9 @@ struct Path {
 	uint64_t send_ns = 0, recv_ns = 0;
 	std::vector<Segment> segments; // in time order; empty unless complete
 	std::vector<Share> shares; // by segment, each of its culprits once
+	// Of a segment in which the thread slept until a thread of the cell woke it: for how long that one had no CPU
+	// meanwhile, and what had its CPU. By segment, each culprit once.
+	std::vector<Share> late_wakers;
 	bool complete() const { return reason == Reason::None; }
 };
 

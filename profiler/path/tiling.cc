@@ -43,20 +43,16 @@ void Tiling::refuse(Reason reason)
 		reason_ = reason;
 }
 
-void Tiles::add(const Segment &segment, std::span<const Share> its_shares)
+namespace {
+
+// Adds to those of the last segment, which has this index.
+void add_shares(std::span<const Share> more, uint32_t index, std::vector<Share> &shares)
 {
-	size_t first_of_last = shares.size();
-	const size_t first_of_window = windows.empty() ? 0 : windows.back().segment;
-	if (segments.size() > first_of_window && continues(segments.back(), segment)) {
-		segments.back().end = segment.end;
-		while (first_of_last > 0 && shares[first_of_last - 1].segment + 1 == segments.size())
-			--first_of_last;
-	} else {
-		segments.push_back(segment);
-	}
-	const auto index = static_cast<uint32_t>(segments.size() - 1);
-	for (const Share &one : its_shares) {
-		const auto same = std::find_if(shares.begin() + static_cast<ptrdiff_t>(first_of_last), shares.end(),
+	size_t first = shares.size();
+	while (first > 0 && shares[first - 1].segment == index)
+		--first;
+	for (const Share &one : more) {
+		const auto same = std::find_if(shares.begin() + static_cast<ptrdiff_t>(first), shares.end(),
 									   [&](const Share &other) { return other.who == one.who; });
 		if (same != shares.end())
 			same->ns += one.ns;
@@ -65,18 +61,33 @@ void Tiles::add(const Segment &segment, std::span<const Share> its_shares)
 	}
 }
 
+} // namespace
+
+void Tiles::add(const Segment &segment, std::span<const Share> its_shares, std::span<const Share> its_late_wakers)
+{
+	const size_t first_of_window = windows.empty() ? 0 : windows.back().segment;
+	if (segments.size() > first_of_window && continues(segments.back(), segment))
+		segments.back().end = segment.end;
+	else
+		segments.push_back(segment);
+	const auto index = static_cast<uint32_t>(segments.size() - 1);
+	add_shares(its_shares, index, shares);
+	add_shares(its_late_wakers, index, late_wakers);
+}
+
 void Tiles::clear()
 {
 	segments.clear();
 	shares.clear();
+	late_wakers.clear();
 	windows.clear();
 }
 
 void Tiling::add(const Boundary &end, const Place &place, Label label, const Culprit &culprit,
-				 std::span<const Share> shares)
+				 std::span<const Share> shares, std::span<const Share> late_wakers)
 {
 	const uint32_t tid = place.thread ? place.thread->tid : 0;
-	tiles_.add({label.layer, label.part, place.hop, tid, cursor_, end, culprit}, shares);
+	tiles_.add({label.layer, label.part, place.hop, tid, cursor_, end, culprit}, shares, late_wakers);
 	cursor_ = end;
 }
 
@@ -84,8 +95,28 @@ void Tiling::until(const Boundary &end, const Place &place, Label label, Culprit
 {
 	if (end.at_ns < cursor_.at_ns)
 		return refuse(Reason::InvertedTime);
+	const bool slept = label.layer == Layer::Blocked || label.part == Part::Blocked;
 	if (end.at_ns > cursor_.at_ns)
-		add(end, place, label, culprit, {});
+		add(end, place, label, culprit, {},
+			slept ? without_cpu(culprit, cursor_.at_ns, end.at_ns) : std::vector<Share>());
+}
+
+std::vector<Share> Tiling::without_cpu(const Culprit &waker, uint64_t begin_ns, uint64_t end_ns)
+{
+	std::vector<Share> all;
+	if (waker.kind != Culprit::Kind::Task || !is_of_cell(seen_, waker.id))
+		return all;
+	const Thread &thread = seen_.threads.at(waker.id);
+	auto off = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.in_ns <= begin_ns; });
+	for (; off != thread.off.end() && off->out_ns < end_ns; ++off) {
+		const uint64_t from_ns = std::max(begin_ns, off->preempted ? off->out_ns : off->wakeup_ns);
+		const uint64_t until_ns = std::min(end_ns, off->in_ns);
+		if (from_ns >= until_ns || flaw(*off) != Reason::None)
+			continue;
+		const std::span<const Share> shares = sharing_out_.of(thread, *off, from_ns, until_ns);
+		all.insert(all.end(), shares.begin(), shares.end());
+	}
+	return all;
 }
 
 void Tiling::wait_until(const Boundary &end, const Place &place, Label label, const OffCpu &off)

@@ -57,15 +57,16 @@ Boundary at_record(uint64_t at_ns, uint32_t record, Provenance provenance = Prov
 // Segments with their shares: windows in any order, each of them in time order.
 struct Tiles {
 	struct Window {
-		size_t segment = 0, share = 0; // its first
+		size_t segment = 0, share = 0, late_waker = 0; // its first
 	};
 	std::vector<Segment> segments;
 	std::vector<Share> shares; // by segment
+	std::vector<Share> late_wakers; // likewise, as of Path
 	std::vector<Window> windows;
 
-	void begin_window() { windows.push_back({segments.size(), shares.size()}); }
+	void begin_window() { windows.push_back({segments.size(), shares.size(), late_wakers.size()}); }
 	// Appends the segment, or extends the window's last one if it continues that.
-	void add(const Segment &segment, std::span<const Share> its_shares);
+	void add(const Segment &segment, std::span<const Share> its_shares, std::span<const Share> its_late_wakers);
 	void clear();
 };
 
@@ -103,8 +104,10 @@ public:
 
 private:
 	void add(const Boundary &end, const Place &place, Label label, const Culprit &culprit,
-			 std::span<const Share> shares);
+			 std::span<const Share> shares, std::span<const Share> late_wakers = {});
 	void wait_until(const Boundary &end, const Place &place, Label label, const OffCpu &off);
+	// Who had the CPU of the waker, a thread of the cell, while that one waited for it.
+	std::vector<Share> without_cpu(const Culprit &waker, uint64_t begin_ns, uint64_t end_ns);
 
 	const Observations &seen_;
 	SharingOut &sharing_out_;

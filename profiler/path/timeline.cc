@@ -100,8 +100,12 @@ bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 
 Culprit waker_of(const OffCpu &off)
 {
-	// The scheduler's tick wakes no thread: a timer that does was set by the thread itself, or by a call that it made.
-	const Culprit::Work work = by_timer(off) ? Culprit::Work::OwnTimer : Culprit::Work::NotTold;
+	// The scheduler's tick wakes no thread: a timer that does was set by the thread itself, or by a call that it made. A
+	// softirq of packets that does handled those of a socket that it waits for, as an acknowledgement that makes room
+	// (sk_stream_write_space()).
+	const Culprit::Work work = by_timer(off)     ? Culprit::Work::OwnTimer
+							   : by_packets(off) ? Culprit::Work::OwnPackets
+												 : Culprit::Work::NotTold;
 	switch (off.waker_context) {
 	case ICEPATH_CONTEXT_TASK:
 		return {Culprit::Kind::Task, off.waker_tid, 0};
@@ -110,6 +114,12 @@ Culprit waker_of(const OffCpu &off)
 	default: // waker_vector is the kind of the hard interrupt: see ebpf/scheduling.bpf.h
 		return {Culprit::Kind::Interrupt, 0, off.waker_vector, work};
 	}
+}
+
+bool by_packets(const OffCpu &off)
+{
+	constexpr uint8_t kNetTx = 2, kNetRx = 3; // softirqs, as in include/linux/interrupt.h
+	return off.waker_context == ICEPATH_CONTEXT_SOFTIRQ && (off.waker_vector == kNetTx || off.waker_vector == kNetRx);
 }
 
 bool by_timer(const OffCpu &off)

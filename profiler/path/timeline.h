@@ -35,6 +35,7 @@ bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns);
 // What ended a sleep.
 Culprit waker_of(const OffCpu &off);
 bool by_timer(const OffCpu &off);
+bool by_packets(const OffCpu &off);
 
 // inverted_time for a period that contradicts itself, no_evidence for a sleep without a waking, else None.
 Reason flaw(const OffCpu &off);

@@ -65,6 +65,7 @@ public:
 		if (path_.reason != Reason::None) {
 			path_.segments.clear();
 			path_.shares.clear();
+			path_.late_wakers.clear();
 		}
 		return std::move(path_);
 	}
@@ -336,18 +337,23 @@ private:
 		size_t end = tiles_.segments.size();
 		for (const Tiles::Window &window : tiles_.windows | std::views::reverse) {
 			auto share = tiles_.shares.cbegin() + static_cast<ptrdiff_t>(window.share);
+			auto waker = tiles_.late_wakers.cbegin() + static_cast<ptrdiff_t>(window.late_waker);
 			for (size_t i = window.segment; i < end; ++i) {
 				Segment segment = tiles_.segments[i];
 				segment.hop = static_cast<uint16_t>(last_hop_ - segment.hop);
 				const auto first = share;
 				while (share != tiles_.shares.cend() && share->segment == i)
 					++share;
-				all.add(segment, {first, share});
+				const auto first_waker = waker;
+				while (waker != tiles_.late_wakers.cend() && waker->segment == i)
+					++waker;
+				all.add(segment, {first, share}, {first_waker, waker});
 			}
 			end = window.segment;
 		}
 		path_.segments = std::move(all.segments);
 		path_.shares = std::move(all.shares);
+		path_.late_wakers = std::move(all.late_wakers);
 		uint64_t at_ns = path_.send_ns;
 		for (const Segment &segment : path_.segments) {
 			if (segment.begin.at_ns != at_ns || segment.end.at_ns <= at_ns)

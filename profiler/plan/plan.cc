@@ -178,6 +178,7 @@ model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern patter
 	model::Cell cell;
 	cell.target = target.name;
 	cell.library = target.library_version;
+	cell.summary = target.summary;
 	cell.kind = is_middleware(target) ? model::kAdapter : model::kTransport;
 	cell.pattern = pattern;
 	cell.wait = wait;

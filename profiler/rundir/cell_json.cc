@@ -146,6 +146,7 @@ Json to_json(const model::Cell &cell)
 		{"target", cell.target},
 		{"kind", cell.kind},
 		{"library", cell.library},
+		{"summary", cell.summary},
 		{"pattern", name(cell.pattern)},
 		{"wait", name(cell.wait)},
 		{"payload_bytes", cell.payload_bytes},
@@ -172,6 +173,8 @@ model::Cell cell_from_json(const Json &json)
 	cell.target = name_field(json, "target");
 	cell.kind = name_field(json, "kind");
 	cell.library = name_field(json, "library");
+	if (json.contains("summary")) // absent in runs from before it was recorded
+		cell.summary = name_field(json, "summary");
 	cell.pattern = enum_field<model::Pattern>(json, "pattern", model::kPatternNames);
 	cell.wait = enum_field<model::Wait>(json, "wait", model::kWaitNames);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");

@@ -158,4 +158,19 @@ RoundRatio inverse(RoundRatio ratio)
 	return ratio;
 }
 
+double times_too_wide(const RoundRatio &ratio, const std::vector<BlockValue> &a, const std::vector<BlockValue> &b,
+					  double most)
+{
+	const auto least = [&](const std::vector<BlockValue> &blocks) {
+		double value = most;
+		for (const BlockValue &block : blocks)
+			if (!block.treated && block.value > 0)
+				value = std::min(value, block.value);
+		return value;
+	};
+	const double highest = std::log(most / least(b)), lowest = std::log(least(a) / most);
+	return std::max(highest > 0 ? std::log(ratio.interval.high) / highest : 0,
+					lowest < 0 ? std::log(ratio.interval.low) / lowest : 0);
+}
+
 } // namespace icepath::stats

@@ -9,8 +9,6 @@
 
 #include "profiler/explain/difference.h"
 #include "profiler/explain/leading_figure.h"
-#include "profiler/explain/mode_words.h"
-#include "profiler/explain/remedies.h"
 #include "profiler/explain/unknown_paths.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
@@ -18,6 +16,9 @@
 #include "profiler/text/columns.h"
 #include "profiler/text/difference_table.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/mode_words.h"
+#include "profiler/text/remedy_words.h"
+#include "profiler/text/unknown_words.h"
 
 namespace icepath::text {
 namespace {
@@ -28,7 +29,7 @@ void add_others(Page &page, const explain::Against &against)
 	constexpr size_t kShown = 4;
 	const std::vector<std::string> &others = against.others;
 	for (size_t i = 0; i < std::min(kShown, others.size()); ++i)
-		page.line(page.spelled(pad_right(i == 0 ? "others" : "", 10) + others[i]));
+		page.line(page.spelled(pad_right(i == 0 ? "others" : "", 10) + "icepath explain RUN " + others[i]));
 	if (others.size() > kShown)
 		page.paragraph("",
 					   fmt::format("and {} more pairs: icepath report -v RUN has the titles", others.size() - kShown));
@@ -36,6 +37,12 @@ void add_others(Page &page, const explain::Against &against)
 		page.paragraph(others.empty() ? "others" : "",
 					   fmt::format("{} without a command, since another cell has the same title",
 								   stats::count(against.others_without)));
+}
+
+// "1.24 times, between 1.21 and 1.27"
+std::string interval_words(const stats::RoundRatio &ratio)
+{
+	return fmt::format("{:.3g} times, between {:.3g} and {:.3g}", ratio.ratio, ratio.interval.low, ratio.interval.high);
 }
 
 // "4.00 µs longer"
@@ -50,7 +57,7 @@ void add_unknown_of_both(Page &page, const explain::Against &against, const anal
 {
 	std::string text;
 	for (const analysis::CellResult *cell : {&slower, &faster})
-		if (const std::string unknown = explain::without_path_text(*cell); !unknown.empty())
+		if (const std::string unknown = without_path_text(*cell); !unknown.empty())
 			text += (text.empty() ? "" : ". ") + fmt::format("of {}: {}", model::title(cell->cell), unknown);
 	if (text.empty())
 		return;
@@ -101,17 +108,17 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 	add_unknown_of_both(page, against, slower, faster);
 	const auto by_p50 = explain::other_ratio_by_p50(result, against.slower, against.faster, *against.ratio);
 	const explain::Difference &difference = *against.difference;
-	page.paragraph("ratio",
-				   fmt::format("{}it takes {} as long, by all messages without probes but the fastest and slowest "
-							   "tenths, within the {} rounds that measured both: this is by how much{}",
-							   against.as_asked ? "" : "the other way round than asked: ",
-							   explain::interval_words(*against.ratio), against.ratio->rounds,
-							   by_p50 ? fmt::format(". Their p50s, each of one message of the whole run, are {:.3g} "
-													"times apart",
-													*by_p50)
-									  : ""));
+	page.paragraph(
+		"ratio", fmt::format("{}it takes {} as long, by all messages without probes but the fastest and slowest "
+							 "tenths, within the {} rounds that measured both: this is by how much{}",
+							 against.as_asked ? "" : "the other way round than asked: ", interval_words(*against.ratio),
+							 against.ratio->rounds,
+							 by_p50 ? fmt::format(". Their p50s, each of one message of the whole run, are {:.3g} "
+												  "times apart",
+												  *by_p50)
+									: ""));
 	for (const analysis::CellResult *cell : {&slower, &faster})
-		if (const std::string probes = explain::probes_text(*cell); !probes.empty())
+		if (const std::string probes = probes_text(*cell); !probes.empty())
 			page.paragraph("probes", fmt::format("of {}: {}. What follows is of messages with probes",
 												 model::title(cell->cell), probes));
 	const std::string most = most_of_it(difference);
@@ -127,8 +134,8 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 			"with a complete path, from p40 to p60 of each cell with probes: {} and {}. Each message "
 			"counts the same. The p50s of the whole run, without probes and with all changes of the machine, are {} "
 			"and {} µs",
-			explain::known_text(*slower.typical), explain::known_text(*faster.typical),
-			stats::percentile_text(slower.latency, 0), stats::percentile_text(faster.latency, 0)));
+			known_text(*slower.typical), known_text(*faster.typical), stats::percentile_text(slower.latency, 0),
+			stats::percentile_text(faster.latency, 0)));
 	page.line();
 	const bool by_target = slower.cell.target != faster.cell.target;
 	add_difference(
@@ -136,7 +143,7 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 		{by_target ? slower.cell.target : "A", by_target ? faster.cell.target : "B", "longer by", "of it", false});
 	page.line(page.spelled("  ±: half of the 95 % interval, over the blocks of both that share a round or an opening"));
 	add_causes(page, against.causes, "in slower", "in faster");
-	add_next(page, explain::steps_of(against.remedies, "the difference", difference.has_shares()));
+	add_next(page, steps_of(against.remedies, slower.cell, "the difference", difference.has_shares()));
 	add_others(page, against);
 }
 

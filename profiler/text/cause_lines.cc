@@ -7,6 +7,7 @@
 #include <array>
 
 #include "profiler/stats/quantity.h"
+#include "profiler/text/cause_words.h"
 #include "profiler/text/columns.h"
 
 namespace icepath::text {
@@ -18,7 +19,7 @@ std::string rest_of(const explain::Cause &cause)
 	const bool says_more =
 		cause.origin == analysis::Origin::OtherTarget ||
 		(analysis::is_own(cause.origin) && !(cause.origin == analysis::Origin::OwnTimer && cause.ended_sleep));
-	return says_more ? fmt::format("{}, {}", model::name(cause.layer), analysis::word(cause.origin))
+	return says_more ? fmt::format("{}, {}", model::name(cause.layer), word(cause.origin))
 					 : std::string(model::name(cause.layer));
 }
 
@@ -59,9 +60,9 @@ void add_causes(Page &page, const std::vector<explain::Cause> &causes, const cha
 	page.line();
 }
 
-void add_next(Page &page, const std::vector<explain::Step> &steps)
+void add_next(Page &page, const std::vector<Step> &steps)
 {
-	for (const explain::Step &step : steps) {
+	for (const Step &step : steps) {
 		page.paragraph(&step == &steps.front() ? "next" : "", step.text + (step.command.empty() ? "" : ":"));
 		if (!step.command.empty())
 			page.line(page.spelled(std::string(10, ' ') + step.command));

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "profiler/explain/growth_causes.h"
-#include "profiler/explain/remedies.h"
 #include "profiler/text/page.h"
+#include "profiler/text/remedy_words.h"
 
 namespace icepath::text {
 
@@ -13,6 +13,6 @@ namespace icepath::text {
 void add_causes(Page &page, const std::vector<explain::Cause> &causes, const char *of_a, const char *of_b);
 
 // What to do next. Commands aren't wrapped, so that they can be pasted.
-void add_next(Page &page, const std::vector<explain::Step> &steps);
+void add_next(Page &page, const std::vector<Step> &steps);
 
 } // namespace icepath::text

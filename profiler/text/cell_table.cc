@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "profiler/analysis/cell_groups.h"
-#include "profiler/explain/mode_words.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/cell_columns.h"
 #include "profiler/text/columns.h"
+#include "profiler/text/mode_words.h"
 #include "profiler/text/time_scale.h"
 
 namespace icepath::text {
@@ -81,7 +81,7 @@ void trim(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
 // "18 ±3 % at", before the place of a mode.
 std::string mode_label(const analysis::CellMode &mode)
 {
-	return fmt::format("    {} at", explain::brief_share_text(mode.share));
+	return fmt::format("    {} at", brief_share_text(mode.share));
 }
 
 void add_mode_rows(Page &page, const analysis::CellResult &result, size_t cell, const Layout &layout, TimeScale &scale)

@@ -8,13 +8,13 @@
 #include <set>
 
 #include "profiler/analysis/functions.h"
-#include "profiler/explain/mode_words.h"
 #include "profiler/explain/one_message.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/model/printable.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/function_name.h"
+#include "profiler/text/mode_words.h"
 
 namespace icepath::text {
 namespace {
@@ -193,7 +193,7 @@ void add_functions(Page &page, const analysis::CellResult &cell)
 				   fmt::format("{} samples on messages' paths in {} blocks{}", stats::count(cell.functions.samples()),
 							   cell.blocks_sampled, cost),
 				   2);
-	if (const std::string probes = explain::probes_text(cell); !probes.empty())
+	if (const std::string probes = probes_text(cell); !probes.empty())
 		page.paragraph("", probes + ". Samples are of messages with probes", 2);
 	add_whole_message(page, cell);
 	std::set<model::Layer> sampled;

@@ -9,9 +9,9 @@
 
 #include "profiler/analysis/layer_style.h"
 #include "profiler/explain/difference.h"
-#include "profiler/explain/remedies.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/blame_words.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/look.h"
 
@@ -71,7 +71,7 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 			continue;
 		}
 		++next;
-		const std::string who = explain::blame(worst, segments[i]);
+		const std::string who = words_of(explain::blame(worst, segments[i]));
 		const analysis::LayerKind kind =
 			analysis::kind_of(segments[i].layer, segments[i].part, cell.kind == model::kAdapter);
 		lines.push_back(row(kind_symbol(kind, 1, look), explain::layer_text(segments[i].layer, segments[i].part),
@@ -82,9 +82,11 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 		lines.push_back(row(" ", "…", "", stats::exact_microseconds(others_ns), tenths(others_share),
 							fmt::format("{} shorter pieces between", stats::count(segments.size() - shown.size()))));
 	lines.push_back(row(" ", "sum", "", stats::exact_microseconds(worst.latency_ns()), tenths(1000), "= recv - send"));
-	if (const explain::MostOfMessage most = explain::most_of(worst); most.share > 0)
-		lines.push_back(fmt::format("  mostly {}: {} of it{}", most.layer, stats::percent(most.share),
-									most.who.empty() ? "" : ", " + most.who));
+	if (const explain::MostOfMessage most = explain::most_of(worst); most.share > 0) {
+		const std::string who = words_of(most.who);
+		lines.push_back(fmt::format("  mostly {}: {} of it{}", explain::layer_text(most.layer, most.part),
+									stats::percent(most.share), who.empty() ? "" : ", " + who));
+	}
 	return lines;
 }
 
@@ -176,11 +178,12 @@ void add_message(Page &page, const analysis::WorstMessage &message, const analys
 									 pad_left(of_typical, widths[5])));
 		if (is_step) {
 			const explain::MessageStep &step = steps[row - 1];
+			const std::string who = words_of(step.blame);
 			line += bar_of(step, message.latency_ns(), of_library, page.look());
 			line += page.spelled(fmt::format(
 				"  {}{}{}", step.known,
 				step.bound_ns > 0 ? " within " + stats::duration(static_cast<double>(step.bound_ns)) : std::string(),
-				step.blame.empty() ? std::string() : "  <- " + step.blame));
+				who.empty() ? "" : "  <- " + who));
 		} else
 			line += std::string(kBarOfMessage, ' ') + page.spelled(row == 0 ? "  known" : "  = recv - send");
 		line.erase(line.find_last_not_of(' ') + 1);

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "profiler/explain/mode_difference.h"
-#include "profiler/explain/mode_words.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/difference_table.h"
+#include "profiler/text/mode_words.h"
 
 namespace icepath::text {
 namespace {
@@ -38,12 +38,12 @@ std::string layers_of(const analysis::CellMode &mode)
 
 void add_cell(Page &page, const analysis::CellResult &cell)
 {
-	page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), explain::p50_text(cell)), 2);
+	page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), p50_text(cell)), 2);
 	std::vector<std::array<std::string, 5>> rows = {{"mode", "p50", "range", "share", "with probes"}};
 	for (size_t i = 0; i < cell.modes.size(); ++i) {
 		const analysis::CellMode &mode = cell.modes[i];
 		rows.push_back({fmt::format("{}", i + 1), stats::percentile_text(mode.latency, 0), ends_text(mode.range),
-						explain::share_text(mode.share), explain::share_text(mode.share_probed)});
+						share_text(mode.share), share_text(mode.share_probed)});
 	}
 	for (const auto &row : rows) {
 		std::string line = "  ";
@@ -57,7 +57,7 @@ void add_cell(Page &page, const analysis::CellResult &cell)
 	}
 	for (size_t i = 0; i < cell.modes.size(); ++i)
 		page.paragraph("", fmt::format("mode {}: {}", i + 1, layers_of(cell.modes[i])), 4);
-	if (const std::string probes = explain::probes_text(cell); !probes.empty())
+	if (const std::string probes = probes_text(cell); !probes.empty())
 		page.paragraph("", probes, 4);
 }
 
@@ -77,8 +77,8 @@ void add_mode_lines(Page &page, const std::vector<analysis::CellResult> &cells)
 void add_mode_differences(Page &page, const analysis::CellResult &cell)
 {
 	page.heading(model::title(cell.cell));
-	page.paragraph("modes", cell.modes.empty() ? "this run shows one" : explain::modes_sentence(cell));
-	if (const std::string probes = explain::probes_text(cell); !probes.empty())
+	page.paragraph("modes", cell.modes.empty() ? "this run shows one" : modes_sentence(cell));
+	if (const std::string probes = probes_text(cell); !probes.empty())
 		page.paragraph("probes", probes);
 	for (const explain::ModeDifference &modes : explain::mode_differences(cell))
 		add_difference(page, modes.of,

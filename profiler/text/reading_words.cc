@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "profiler/analysis/line_levels.h"
-#include "profiler/explain/mode_words.h"
 #include "profiler/text/kernel_loss_words.h"
+#include "profiler/text/mode_words.h"
 #include "profiler/text/wording.h"
 
 namespace icepath::text {
@@ -212,10 +212,9 @@ const Wording kToRead[] = {
 	 .is_brief = true},
 	{.id = Id::NoRateFound, .words = no_rate_text, .kind = "no rate found", .is_brief = true},
 	{Id::SeveralModes, "",
-	 [](const RunResult &result, const Finding &finding) { return explain::modes_sentence(cell_of(result, finding)); }},
+	 [](const RunResult &result, const Finding &finding) { return modes_sentence(cell_of(result, finding)); }},
 	{.id = Id::ModesChangedByProbes,
-	 .words = [](const RunResult &result,
-				 const Finding &finding) { return explain::probes_text(cell_of(result, finding)); },
+	 .words = [](const RunResult &result, const Finding &finding) { return probes_text(cell_of(result, finding)); },
 	 .kind = "modes that probes change",
 	 .is_brief = true},
 	{Id::ModesOfOpenings, "", modes_of_openings_text},

@@ -61,9 +61,10 @@ std::string not_told_apart_text(const RunResult &result, const Finding &finding)
 const Wording kOfRefusals[] = {
 	{Id::TailTooFewMessages, "",
 	 [](const RunResult &, const Finding &finding) {
-		 return fmt::format("{} messages of the tail have a known path, in {} blocks; {} in {} are needed: {}",
-							count_in(finding), count_in(finding, Fact::Blocks), count_of(finding.limit.value()),
-							explain::kLeastTailBlocks, longer_text(finding));
+		 const double blocks = finding.number(Fact::Blocks);
+		 return fmt::format("{} messages of the tail have a known path, in {} block{}; {} in {} are needed: {}",
+							count_in(finding), count_of(blocks), blocks == 1 ? "" : "s",
+							count_of(finding.limit.value()), explain::kLeastTailBlocks, longer_text(finding));
 	 }},
 	{Id::TailMissing, "",
 	 [](const RunResult &, const Finding &finding) {
@@ -113,6 +114,11 @@ const Wording kOfRefusals[] = {
 	 [](const RunResult &, const Finding &finding) {
 		 return fmt::format("fewer than {} rounds measured both cells: {}", count_of(finding.limit.value()),
 							longer_text(finding));
+	 }},
+	{Id::RatioWithoutBounds, "",
+	 [](const RunResult &, const Finding &finding) {
+		 return fmt::format("{} rounds differ so much that by them the ratio could be anything: {}",
+							count_in(finding, Fact::Rounds), longer_text(finding));
 	 }},
 	{Id::TooFewOpenings, "",
 	 [](const RunResult &, const Finding &finding) {

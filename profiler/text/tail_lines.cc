@@ -9,15 +9,16 @@
 #include <iterator>
 #include <map>
 
-#include "profiler/explain/mode_words.h"
-#include "profiler/explain/remedies.h"
-#include "profiler/explain/unknown_paths.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/cause_lines.h"
+#include "profiler/text/cause_words.h"
 #include "profiler/text/difference_table.h"
 #include "profiler/text/environment.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/mode_words.h"
+#include "profiler/text/remedy_words.h"
+#include "profiler/text/unknown_words.h"
 
 namespace icepath::text {
 namespace {
@@ -38,7 +39,7 @@ void add_unknown(Page &page, const analysis::CellResult &cell, const explain::Ta
 	const uint64_t missing = cell.tail->messages - std::min(cell.tail->messages, tail.messages);
 	if (missing == 0)
 		return;
-	const std::string of_all = explain::without_path_text(cell);
+	const std::string of_all = without_path_text(cell);
 	page.paragraph("unknown",
 				   fmt::format("{} of {} messages of the tail have no known path, so the rest leaves them out{}",
 							   stats::count(missing), stats::count(cell.tail->messages),
@@ -75,8 +76,8 @@ void add_unprobed(Page &page, const analysis::RunResult &result, size_t index, c
 	const std::string at = stats::percentile_text(mode.latency, 0);
 	std::string text =
 		fmt::format("without probes {} lies in mode {}, which has {} of the messages{}; with probes it has {}", name,
-					tail.unprobed->mode + 1, explain::share_text(mode.share),
-					at == "–" ? "" : fmt::format(", at {} µs", at), explain::share_text(mode.share_probed));
+					tail.unprobed->mode + 1, share_text(mode.share), at == "–" ? "" : fmt::format(", at {} µs", at),
+					share_text(mode.share_probed));
 	if (const auto &than_fastest = tail.unprobed->than_fastest) {
 		const std::string most = most_of_it(than_fastest->of);
 		text += fmt::format(". By these, its messages take {} µs longer than those of mode {}{}{}",
@@ -90,8 +91,8 @@ void add_unprobed(Page &page, const analysis::RunResult &result, size_t index, c
 }
 
 // "explained: 93.0 % of the growth has a cause: the library's own code 91.0 %, tasks of others 2.0 %"
-std::string verdict_text(const analysis::RunResult &result, const analysis::CellResult &cell,
-						 const explain::TailExplanation &tail)
+std::string verdict_words(const analysis::RunResult &result, const analysis::CellResult &cell,
+						  const explain::TailExplanation &tail)
 {
 	std::string text = explain::kTailVerdicts[static_cast<size_t>(tail.verdict)];
 	if (tail.verdict == explain::TailVerdict::NotTold)
@@ -110,8 +111,7 @@ std::string verdict_text(const analysis::RunResult &result, const analysis::Cell
 	std::vector<std::pair<double, std::string>> parts;
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
 	for (const auto &[origin, of] : by_origin)
-		parts.emplace_back(std::min(of.ns / whole_ns, 1.0),
-						   of.names > 1 ? analysis::words_of_many(origin) : word(origin));
+		parts.emplace_back(std::min(of.ns / whole_ns, 1.0), of.names > 1 ? words_of_many(origin) : word(origin));
 	if (tail.own_code > 0)
 		parts.emplace_back(tail.own_code, cell.is_of_library() ? "the library's own code" : "its own code");
 	std::ranges::stable_sort(parts, std::ranges::greater(), &std::pair<double, std::string>::first);
@@ -138,7 +138,7 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 		page.heading(fmt::format("{}: the tail, from {} on", title, name));
 		page.paragraph("verdict", "too few: " + words(result, tail.refusal.value()));
 		add_unprobed(page, result, index, tail);
-		add_next(page, explain::steps_against_mode(result, index, tail));
+		add_next(page, steps_against_mode(result, index, tail));
 		page.line();
 		return;
 	}
@@ -150,16 +150,17 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 	add_probes(page, cell, tail, name);
 	add_unprobed(page, result, index, tail);
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
-										  explain::known_text(*cell.typical)));
+										  known_text(*cell.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 	add_causes(page, tail.causes, "in tail", "in typical");
-	page.paragraph("verdict", verdict_text(result, cell, tail));
-	std::vector<explain::Step> next = explain::steps_against_mode(result, index, tail);
+	page.paragraph("verdict", verdict_words(result, cell, tail));
+	std::vector<Step> next = steps_against_mode(result, index, tail);
 	std::vector<explain::Remedy> others = tail.remedies;
-	std::erase_if(others, [&](const explain::Remedy &remedy) {
-		return std::ranges::any_of(next, [&](const explain::Step &step) { return step.cause == remedy.cause; });
-	});
-	std::ranges::move(explain::steps_of(others, "the growth", tail.growth.has_shares()), std::back_inserter(next));
+	if (const auto against = explain::against_mode(result, index, tail))
+		std::erase_if(others, [&](const explain::Remedy &remedy) {
+			return std::ranges::find(against->remedies, remedy.id, &explain::Remedy::id) != against->remedies.end();
+		});
+	std::ranges::move(steps_of(others, cell.cell, "the growth", tail.growth.has_shares()), std::back_inserter(next));
 	add_next(page, next);
 	page.line();
 }

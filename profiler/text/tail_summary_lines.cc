@@ -10,8 +10,10 @@
 #include "profiler/explain/tail_summary.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/cause_words.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/remedy_words.h"
 
 namespace icepath::text {
 namespace {
@@ -34,8 +36,8 @@ std::string name_of(const explain::CauseOfTails &cause)
 	if (!cause.origin)
 		return "without a named cause";
 	if (cause.name.empty())
-		return fmt::format("{}, not told which", analysis::words_of_many(*cause.origin));
-	const std::string words(analysis::word(*cause.origin));
+		return fmt::format("{}, not told which", words_of_many(*cause.origin));
+	const std::string words(word(*cause.origin));
 	return cause.name == words ? words : fmt::format("{} ({})", cause.name, words);
 }
 
@@ -125,9 +127,9 @@ void add_tail_summary(Page &page, const analysis::RunResult &result, const std::
 	add_refusals(page, result, cells, tails);
 	for (size_t i = 0; i < std::min(kRemedies, summary.remedies.size()); ++i) {
 		const explain::RemedyOfTails &of = summary.remedies[i];
-		page.paragraph(i == 0 ? "next" : "",
-					   fmt::format("{}, {} of the growth: {}", cells_words(of.cells),
-								   range_of(std::min(of.least_share, 1.0), of.largest_share), of.advice));
+		page.paragraph(i == 0 ? "next" : "", fmt::format("{}, {} of the growth: {}", cells_words(of.cells),
+														 range_of(std::min(of.least_share, 1.0), of.largest_share),
+														 advice(of.remedy, result.cells[of.cell].cell)));
 	}
 	if (summary.remedies.size() > kRemedies)
 		page.paragraph("", fmt::format("and {} more", summary.remedies.size() - kRemedies));

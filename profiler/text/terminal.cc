@@ -11,9 +11,9 @@
 #include "profiler/analysis/line_levels.h"
 #include "profiler/explain/culprit_sums.h"
 #include "profiler/explain/one_message.h"
-#include "profiler/explain/verdict.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/cause_words.h"
 #include "profiler/text/cell_lines.h"
 #include "profiler/text/cell_table.h"
 #include "profiler/text/columns.h"
@@ -25,6 +25,7 @@
 #include "profiler/text/page.h"
 #include "profiler/text/socket_lines.h"
 #include "profiler/text/trust_lines.h"
+#include "profiler/text/verdict_words.h"
 
 namespace icepath::text {
 namespace {
@@ -61,9 +62,21 @@ void add_head(Page &page, const analysis::RunResult &result)
 	page.line();
 }
 
+// What is measured, and how its library is set up: once for each target.
+void add_targets(Page &page, const std::vector<analysis::CellResult> &cells)
+{
+	std::set<std::string> told;
+	for (const analysis::CellResult &cell : cells)
+		if (!cell.cell.summary.empty() && told.insert(cell.cell.target).second)
+			page.paragraph(told.size() == 1 ? "targets" : "",
+						   fmt::format("{}: {}", cell.cell.target, cell.cell.summary));
+	if (!told.empty())
+		page.line();
+}
+
 void add_verdict(Page &page, const analysis::RunResult &result)
 {
-	const std::string verdict = explain::verdict_text(result);
+	const std::string verdict = verdict_text(result);
 	if (verdict.empty())
 		return;
 	page.paragraph("", verdict, 2);
@@ -172,7 +185,7 @@ std::vector<explain::CulpritSum> longest_culprits(const std::vector<analysis::Ce
 	constexpr size_t kShown = 5;
 	std::vector<explain::CulpritSum> sums = explain::culprit_sums(cells);
 	if (sums.size() > kShown + 1) {
-		explain::CulpritSum rest{fmt::format("{} others", sums.size() - kShown), "", 0, 0};
+		explain::CulpritSum rest{fmt::format("{} others", sums.size() - kShown), path::Culprit::Kind::None};
 		for (size_t i = kShown; i < sums.size(); ++i) {
 			rest.ns += sums[i].ns;
 			rest.segments += sums[i].segments;
@@ -182,6 +195,8 @@ std::vector<explain::CulpritSum> longest_culprits(const std::vector<analysis::Ce
 	}
 	return sums;
 }
+
+std::string layer_of(const explain::CulpritSum &sum) { return sum.layer ? std::string(model::name(*sum.layer)) : ""; }
 
 void add_culprits(Page &page, const std::vector<analysis::CellResult> &cells)
 {
@@ -202,12 +217,12 @@ void add_culprits(Page &page, const std::vector<analysis::CellResult> &cells)
 	page.paragraph("", fmt::format("{} in all: {}", text(of.total_ns()), parts), 2);
 	size_t name_width = 0, layer_width = 0;
 	for (const explain::CulpritSum &sum : sums) {
-		name_width = std::max(name_width, columns(sum.name));
-		layer_width = std::max(layer_width, columns(sum.layer));
+		name_width = std::max(name_width, columns(words_of(sum)));
+		layer_width = std::max(layer_width, columns(layer_of(sum)));
 	}
 	for (const explain::CulpritSum &sum : sums)
-		page.line(page.spelled(fmt::format("  {}  {}  {}, {} {}", pad_right(sum.name, name_width),
-										   pad_right(sum.layer, layer_width), pad_left(text(sum.ns), 8),
+		page.line(page.spelled(fmt::format("  {}  {}  {}, {} {}", pad_right(words_of(sum), name_width),
+										   pad_right(layer_of(sum), layer_width), pad_left(text(sum.ns), 8),
 										   stats::count(sum.segments), sum.segments == 1 ? "time" : "times")));
 	page.line();
 }
@@ -268,6 +283,7 @@ void add_brief_report(Page &page, const analysis::RunResult &result)
 void add_full_report(Page &page, const analysis::RunResult &result)
 {
 	add_head(page, result);
+	add_targets(page, result.cells);
 	add_verdict(page, result);
 	add_cell_table(page, result, true);
 	add_trust(page, result);

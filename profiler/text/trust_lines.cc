@@ -7,9 +7,12 @@
 
 #include "profiler/analysis/cell_groups.h"
 #include "profiler/explain/culprit_sums.h"
+#include "profiler/explain/difference.h"
 #include "profiler/explain/one_message.h"
 #include "profiler/explain/trust.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/blame_words.h"
+#include "profiler/text/cause_words.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/finding_words.h"
 #include "profiler/text/fitness_words.h"
@@ -69,9 +72,10 @@ void add_slowest(Page &page, const analysis::RunResult &result)
 	const explain::MostOfMessage most = explain::most_of(*worst);
 	std::vector<std::string> facts = {
 		fmt::format("{}, {}: {} {}", analysis::brief_title(result, result.cells[worst->cell].cell),
-					stats::duration(static_cast<double>(worst->latency_ns())), stats::percent(most.share), most.layer)};
-	if (!most.who.empty())
-		facts[0] += ", " + most.who;
+					stats::duration(static_cast<double>(worst->latency_ns())), stats::percent(most.share),
+					explain::layer_text(most.layer, most.part))};
+	if (const std::string who = words_of(most.who); !who.empty())
+		facts[0] += ", " + who;
 	if (explain::slowest_ns(result) > worst->latency_ns())
 		facts.push_back(fmt::format("of all {}", stats::duration(static_cast<double>(explain::slowest_ns(result)))));
 	page.line_with_command(pad_right("slowest", 10), facts, "icepath explain RUN");
@@ -86,7 +90,7 @@ std::vector<std::string> names_and_others(const std::vector<explain::CulpritSum>
 	uint64_t rest = 0;
 	for (size_t i = 0; i < sums.size(); ++i)
 		if (i < shown)
-			facts.push_back(fmt::format("{} {}", sums[i].name, stats::duration(static_cast<double>(sums[i].ns))));
+			facts.push_back(fmt::format("{} {}", words_of(sums[i]), stats::duration(static_cast<double>(sums[i].ns))));
 		else
 			rest += sums[i].ns;
 	if (const size_t others = sums.size() - facts.size(); others > 0)

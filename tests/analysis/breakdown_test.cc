@@ -142,6 +142,32 @@ TEST(Culprits, HaveWhatTheyHadOfAWaitAndAllOfAnInterruptOrASleep)
 	EXPECT_EQ(culprits.top(99).back().kind, path::Culprit::Kind::Interrupt);
 }
 
+// Of 100 ns of sleep the broker, which ended it, had no CPU for 70.
+TEST(Culprits, OfALateWakerHaveItsTime)
+{
+	constexpr path::Culprit kBroker = {path::Culprit::Kind::Task, 2};
+	Path path = path_of({{Layer::SenderKernel, 0, 10},
+						 {Layer::Queue, 2, 100, Part::Blocked, Provenance::Exact, kBroker},
+						 {Layer::ReceiverKernel, 2, 20}});
+	path.late_wakers = {{1, kHog, 70}};
+	Culprits culprits;
+	culprits.add(path, threads());
+	const std::vector<CulpritRow> rows = culprits.top(SIZE_MAX);
+	ASSERT_EQ(rows.size(), 2u);
+	EXPECT_EQ(rows[0].name, "hog");
+	EXPECT_EQ(rows[0].total_ns, 70u);
+	EXPECT_FALSE(rows[0].ended_sleep()) << "it took a CPU";
+	EXPECT_EQ(rows[0].origin, Origin::OthersTask);
+	EXPECT_EQ(rows[1].total_ns, 30u) << "the rest is its own";
+	EXPECT_TRUE(rows[1].ended_sleep());
+	EXPECT_EQ(rows[1].origin, Origin::OwnThread);
+	EXPECT_EQ(culprits.sums().asleep_ns, 100u);
+	path.late_wakers[0].ns = 100;
+	Culprits all;
+	all.add(path, threads());
+	EXPECT_EQ(all.top(SIZE_MAX).size(), 1u) << "nothing is left of the waker's";
+}
+
 TEST(Culprits, CountAMessageOnceHoweverOftenTheyDelayedIt)
 {
 	const path::Culprit hog{path::Culprit::Kind::Task, 9};

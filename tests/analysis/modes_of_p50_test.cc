@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "profiler/analysis/cell_modes.h"
-#include "profiler/explain/mode_words.h"
+#include "profiler/text/mode_words.h"
 
 namespace icepath::analysis {
 namespace {
@@ -45,9 +45,9 @@ TEST(ModesOfP50, AreThoseThatAnotherRunMayHaveItIn)
 	EXPECT_FALSE(lies_between_modes(cell_with_modes({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})));
 	EXPECT_TRUE(lies_between_modes(cell_with_modes({{0.55, {0.45, 0.65}}, {1, {1, 1}}}, 500, {480, 520})));
 	EXPECT_FALSE(lies_between_modes(CellResult()));
-	EXPECT_EQ(explain::p50_text(cell_with_modes({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})),
+	EXPECT_EQ(text::p50_text(cell_with_modes({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})),
 			  "the p50 lies in mode 1");
-	EXPECT_EQ(explain::p50_text(cell_with_modes({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})),
+	EXPECT_EQ(text::p50_text(cell_with_modes({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})),
 			  "the p50 lies between modes 1 and 2");
 }
 

@@ -64,6 +64,22 @@ TEST(Origins, OfInterruptsAreByTheirWork)
 	EXPECT_EQ(of_interrupt(ICEPATH_INTERRUPT_TIMER, 0, false, Work::OtherTimer), Origin::OthersInterrupt);
 }
 
+TEST(Origins, OfOwnThreadsHaveAnOwner)
+{
+	path::Observations seen = known_threads();
+	seen.threads[kHelper].followed = true;
+	seen.threads[kOtherCells].followed = true;
+	constexpr uint32_t kDaemon = 70;
+	seen.threads[kDaemon].process = kDaemon;
+	seen.threads[kDaemon].followed = true;
+	EXPECT_EQ(owner_of(kSide, seen), Owner::Side);
+	EXPECT_EQ(owner_of(kHelper, seen), Owner::Library) << "of a side's process";
+	EXPECT_EQ(owner_of(kDaemon, seen), Owner::Daemon) << "no side is in that process";
+	EXPECT_EQ(owner_of(kKernelThread, seen), Owner::Kernel);
+	EXPECT_EQ(owner_of(kOtherCells, seen), Owner::None);
+	EXPECT_EQ(owner_of(kForeign, seen), Owner::None);
+}
+
 TEST(Origins, ThatAreNobodys)
 {
 	const path::Observations seen = known_threads();

@@ -37,6 +37,18 @@ Blocks blocks_of(double value, double wobble = 0.01, uint32_t phase = 0)
 	return blocks;
 }
 
+TEST(Ranking, LeavesOutRatiosThatCouldBeAnything)
+{
+	const Blocks wild = {{0, false, 1e3, 0}, {1, false, 1e6, 1}, {2, false, 1e9, 2}};
+	const auto groups_within = [&](double most_ns) {
+		return rank({cell_of("wild"), cell_of("fast")}, {wild, blocks_of(1000)}, most_ns);
+	};
+	EXPECT_EQ(groups_within(1e30)[0].pairs.size(), 1u);
+	EXPECT_TRUE(groups_within(2e10)[0].pairs.empty()) << "a message can't take longer than the run";
+	EXPECT_EQ(groups_within(2e10)[0].uncompared, 1u);
+	EXPECT_FALSE(groups_within(2e10)[0].cells[0].rank);
+}
+
 TEST(Ranking, HasTheFastestFirstAndRatiosToIt)
 {
 	const auto groups =

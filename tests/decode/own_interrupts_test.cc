@@ -191,5 +191,14 @@ TEST(Helpers, AreKernelThreadsThatWakeTheCellsOrCarryItsPackets)
 	EXPECT_EQ(line.seen.helpers, (std::set<uint32_t>{50, 60, 70}));
 }
 
+TEST(OwnWork, HasTheThreadsOfIoUringThatAreNamedAfterItsOwn)
+{
+	Timeline line;
+	line.seen.task_names = {
+		{80, "iou-sqp-10"}, {81, "iou-wrk-11"}, {82, "iou-sqp-99"}, {83, "iou-sqp-"}, {84, "sqp-10"}};
+	(void)line.told();
+	EXPECT_EQ(line.seen.helpers, (std::set<uint32_t>{80, 81})) << "of the sender, and of the library's thread";
+}
+
 } // namespace
 } // namespace icepath::decode

@@ -60,6 +60,27 @@ protected:
 	}
 };
 
+TEST_F(AgainstTest, SaysHowLongARunMustBeWhereTheRatioCouldBeAnything)
+{
+	analysis::RunResult result = run_of(temporary, {});
+	ASSERT_FALSE(explain_against(result, 0, 1).refusal);
+	result.ranking.clear();
+	result.measured_ns = 20'000'000'000;
+	result.head.budget_s = 20;
+	result.cells[0].compared = {{0, false, 1e3, 0}, {1, false, 1e6, 1}, {2, false, 1e9, 2}};
+	result.cells[1].compared = {{0, false, 1e3, 0}, {1, false, 1e3, 1}, {2, false, 1e3, 2}};
+	const Against against = explain_against(result, 0, 1);
+	ASSERT_TRUE(against.refusal);
+	EXPECT_EQ(against.refusal->id, FindingId::RatioWithoutBounds);
+	EXPECT_TRUE(told(result, against)
+					.starts_with("3 rounds differ so much that by them the ratio could be anything: "
+								 "measure longer (icepath run -d "))
+		<< told(result, against);
+	EXPECT_GT(against.refusal->needed_s.value(), 20);
+	result.measured_ns = UINT64_MAX;
+	EXPECT_NE(explain_against(result, 0, 1).refusal->id, FindingId::RatioWithoutBounds) << "the length isn't known";
+}
+
 TEST_F(AgainstTest, NamesWhatTheSlowerOneHasMoreOf)
 {
 	const analysis::RunResult result = run_of(temporary, {});

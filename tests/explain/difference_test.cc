@@ -221,14 +221,16 @@ TEST(Difference, HasNoSharesWhereAPartIsMoreThanTheWhole)
 			  "It takes longer in: kernel +3.00 µs, sender.kernel. Some others take less");
 	text::Page page({false, true}, 100);
 	text::add_difference(page, difference, {"fast", "plain", "longer by", "of it"});
-	text::add_next(page, steps_of({{"tick", 6, 3000, "no tick"}}, "it", difference.has_shares()));
+	text::add_next(page,
+				   text::steps_of({{RemedyId::Tick, 6, 3000, {Way::StopTick}}}, {}, "it", difference.has_shares()));
 	const std::string text = page.take();
 	EXPECT_EQ(text.find('%'), std::string::npos) << text;
 	EXPECT_EQ(text.find("of it "), std::string::npos) << text;
 	EXPECT_NE(text.find("  kernel           5.000  2.000     +3.000 ±0.000  ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓\n"), std::string::npos)
 		<< text;
 	EXPECT_NE(text.find("without shares: a row differs by more than the sum"), std::string::npos) << text;
-	EXPECT_NE(text.find("next      3.00 µs of it: no tick"), std::string::npos) << text;
+	EXPECT_NE(text.find("next      3.00 µs of it: the timer tick and what it starts: nohz_full="), std::string::npos)
+		<< text;
 }
 
 // A row is more than the whole, but no kind takes less.

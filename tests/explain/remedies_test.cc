@@ -4,12 +4,14 @@
 #include "profiler/explain/growth_causes.h"
 #include "profiler/explain/remedies.h"
 #include "profiler/text/cause_lines.h"
+#include "profiler/text/remedy_words.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "ebpf/contexts.h"
 #include "icepath/plugin.h"
 #include "tests/report/synthetic_run.h"
 
@@ -37,6 +39,9 @@ struct RemedyCase {
 		model::Offers{{Wait::Block, Wait::Poll, Wait::Epoll}, 1u << ICEPATH_QOS_DEPTH, false};
 	std::optional<bool> nohz_full = true;
 	bool told = true; // from zero
+	analysis::Owner owner = analysis::Owner::Library;
+	std::optional<uint64_t> cpus_online = 4;
+	bool no_delay = false;
 };
 
 void PrintTo(const RemedyCase &one, std::ostream *out) { *out << one.cause << one.culprit; }
@@ -62,6 +67,11 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 	if (!one.culprit.empty()) {
 		Cause &cause = causes.emplace_back();
 		cause.name = one.culprit;
+		cause.interrupt = one.culprit.ends_with("softirq")        ? ICEPATH_INTERRUPT_SOFTIRQ
+						  : one.culprit.starts_with("interrupt ") ? ICEPATH_INTERRUPT_DEVICE
+																  : ICEPATH_INTERRUPT_TIMER;
+		cause.owner = one.owner;
+		cause.vector = one.culprit.starts_with("HRTIMER") ? 8 : 3;
 		cause.origin = one.origin;
 		cause.ended_sleep = one.ended_sleep;
 		cause.layer = one.layer;
@@ -78,13 +88,17 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 		cell.graph.sides[side].cpu = one.cpus[side];
 	model::Head head = small_head();
 	head.host.nohz_full = one.nohz_full;
-	return remedies_of({difference, causes, cell, head});
+	head.host.cpus_online = one.cpus_online;
+	return remedies_of(
+		{.difference = difference, .causes = causes, .cell = cell, .head = head, .no_delay = one.no_delay});
 }
 
 std::string advice_for(const RemedyCase &one)
 {
 	const std::vector<Remedy> remedies = remedies_for(one);
-	return remedies.empty() ? "" : remedies[0].advice;
+	model::Cell cell = socket_cell(model::Pattern::PingPong);
+	cell.mechanisms = one.mechanisms;
+	return remedies.empty() ? "" : text::advice(remedies[0], cell);
 }
 
 bool says(const RemedyCase &one, std::string_view what) { return advice_for(one).find(what) != std::string::npos; }
@@ -96,11 +110,11 @@ TEST_P(RemedyOf, IsWhatTheDataShow)
 	RemedyCase one = GetParam();
 	const std::vector<Remedy> remedies = remedies_for(one);
 	if (one.cause.empty()) {
-		EXPECT_TRUE(remedies.empty()) << remedies.front().cause;
+		EXPECT_TRUE(remedies.empty()) << name_of(remedies.front().id);
 		return;
 	}
 	ASSERT_EQ(remedies.size(), 1u);
-	EXPECT_EQ(remedies[0].cause, one.cause);
+	EXPECT_EQ(name_of(remedies[0].id), one.cause);
 	EXPECT_DOUBLE_EQ(remedies[0].share, 0.5);
 	const bool costs_more = one.cause == "spurious_wakeup"; // than its layers have
 	EXPECT_TRUE(remedies_for(one, costs_more ? 390 : 1900).empty()) << "so little isn't worth it";
@@ -221,8 +235,40 @@ TEST(Remedies, OfItsOwnThreadsAreThoseThatTheTargetHas)
 	EXPECT_TRUE(says(one, "-w callback"));
 	one.wait = Wait::Callback;
 	EXPECT_FALSE(says(one, "-w callback")) << "the cell has it";
-	one.offers->daemon = true;
+	one.owner = analysis::Owner::Daemon;
 	EXPECT_TRUE(says(one, "--daemon-cpus"));
+	EXPECT_FALSE(says(one, "--free-library-threads")) << "it isn't one of these";
+	one.owner = analysis::Owner::Kernel;
+	EXPECT_FALSE(says(one, "--daemon-cpus") || says(one, "--free-library-threads"));
+	EXPECT_TRUE(says(one, "--stacks"));
+}
+
+TEST(Remedies, OfTwoCpusNameNoOthers)
+{
+	RemedyCase one{"task", Layer::Runqueue, Part::None, "hog"};
+	EXPECT_TRUE(says(one, "--cpus") && says(one, "--isolate full"));
+	one.cpus_online = 2;
+	EXPECT_EQ(advice_for(one), "tasks on these CPUs (hog): measure while they don't run");
+	one.cpus_online.reset();
+	EXPECT_TRUE(says(one, "--cpus")) << "a run of an older version doesn't tell";
+	one = {"own_thread", Layer::Runqueue, Part::None, "nng:task", analysis::Origin::OwnThread};
+	EXPECT_TRUE(says(one, "--free-library-threads"));
+	one.cpus_online = 2;
+	EXPECT_FALSE(says(one, "--free-library-threads"));
+	one = {"softirq", Layer::Interrupt, Part::None, "NET_RX softirq", analysis::Origin::OthersInterrupt};
+	EXPECT_TRUE(says(one, "smp_affinity_list"));
+	one.cpus_online = 2;
+	EXPECT_EQ(advice_for(one), "") << "there is no CPU to send them to";
+}
+
+TEST(Remedies, OfWhatTcpHoldsDependOnItsSockets)
+{
+	RemedyCase one{"nagle", Layer::Network, Part::Held};
+	one.mechanisms = kTcp;
+	EXPECT_TRUE(says(one, "set TCP_NODELAY"));
+	one.no_delay = true;
+	EXPECT_FALSE(says(one, "TCP_NODELAY")) << "they have it";
+	EXPECT_TRUE(says(one, "tcp_congestion_control"));
 }
 
 TEST(Remedies, HaveTheGreatestFirst)
@@ -237,11 +283,12 @@ TEST(Remedies, HaveTheGreatestFirst)
 		difference.of.a_ns += ns;
 	}
 	const model::Head head = small_head();
-	const std::vector<Remedy> remedies = remedies_of({difference, {}, socket_cell(model::Pattern::OneWay), head});
+	const std::vector<Remedy> remedies =
+		remedies_of(Symptoms{difference, {}, socket_cell(model::Pattern::OneWay), head});
 	ASSERT_EQ(remedies.size(), 2u);
-	EXPECT_EQ(remedies[0].cause, "busy_receiver");
+	EXPECT_EQ(remedies[0].id, RemedyId::BusyReceiver);
 	text::Page page({false, true}, 100);
-	text::add_next(page, steps_of(remedies, "it", true));
+	text::add_next(page, text::steps_of(remedies, socket_cell(model::Pattern::OneWay), "it", true));
 	EXPECT_TRUE(page.take().starts_with("next      70.0 % of it: the receiver was busy"));
 }
 

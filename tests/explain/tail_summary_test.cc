@@ -27,7 +27,7 @@ TailExplanation tail_with(double share, const char *task = "hog", uint64_t growt
 	cause.growth_ns = share * static_cast<double>(growth_ns);
 	cause.growth_interval = stats::Interval{1, 2};
 	cause.more_often = stats::Interval{0.1, 0.2};
-	tail.remedies = {{"task", share, cause.growth_ns, std::string("keep them off: ") + task}};
+	tail.remedies = {{RemedyId::Task, share, cause.growth_ns, {Way::TakeOtherCpus}, {{task}}}};
 	return tail;
 }
 
@@ -44,7 +44,8 @@ TEST(TailSummary, AddsUpCausesByWhatTheyAre)
 	EXPECT_EQ(summary.causes[2].cells, std::vector<size_t>{7});
 	ASSERT_EQ(summary.remedies.size(), 1u) << "one, whatever it names";
 	EXPECT_EQ(summary.remedies[0].cells, 4u);
-	EXPECT_EQ(summary.remedies[0].advice, "keep them off: hog") << "of the largest share";
+	EXPECT_EQ(summary.remedies[0].remedy.of.names, std::vector<std::string>{"hog"}) << "of the largest share";
+	EXPECT_EQ(summary.remedies[0].cell, 4u);
 	EXPECT_TRUE(summary.unlike.empty());
 	EXPECT_EQ(summary.verdicts[static_cast<size_t>(TailVerdict::Explained)], 1u);
 }

@@ -19,6 +19,7 @@
 #include "profiler/rundir/container.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/remedy_words.h"
 #include "profiler/text/tail_lines.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -478,15 +479,16 @@ TEST_F(Tail, AdviceStandsOnce)
 	waking.kinds.push_back({analysis::LayerKind::Waking, {row}, row.of});
 	cell.modes.resize(1);
 	tail.growth = waking;
-	tail.remedies = remedies_of({waking, {}, cell.cell, result.head});
+	tail.remedies = remedies_of(waking, {}, cell, result.head);
 	ASSERT_EQ(tail.remedies.size(), 1u);
 	tail.unprobed = UnprobedTail{0, ModeDifference{0, 0, waking}};
 	text::Page page({false, true}, 400);
 	text::add_tail(page, result, 0, tail);
 	const std::string text = page.take();
-	const size_t first = text.find(tail.remedies[0].advice);
+	const std::string advice = text::advice(tail.remedies[0], cell.cell);
+	const size_t first = text.find(advice);
 	ASSERT_NE(first, std::string::npos) << text;
-	EXPECT_EQ(text.find(tail.remedies[0].advice, first + 1), std::string::npos) << text;
+	EXPECT_EQ(text.find(advice, first + 1), std::string::npos) << text;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/one_message.h"
+#include "profiler/text/blame_words.h"
 #include "profiler/text/message_lines.h"
 
 #include <gtest/gtest.h>
@@ -105,33 +106,33 @@ TEST(MostOfMessage, SaysIfNoRecordShowsWhoHadTheCpu)
 	wait.layer = Layer::Runqueue;
 	wait.culprit = {};
 	worst.path.shares = {{2, {path::Culprit::Kind::Unknown, 0, 0}, wait.duration_ns()}};
-	EXPECT_EQ(most_of(worst).layer, "runqueue");
-	EXPECT_EQ(most_of(worst).who, "by unknown");
+	EXPECT_EQ(most_of(worst).layer, model::Layer::Runqueue);
+	EXPECT_EQ(text::words_of(most_of(worst).who), "by unknown");
 	worst.path.shares[0].ns = wait.duration_ns() / 3;
-	EXPECT_EQ(most_of(worst).who, "");
+	EXPECT_EQ(text::words_of(most_of(worst).who), "");
 }
 
 TEST(Blame, SaysWhatTheCulpritDid)
 {
 	analysis::WorstMessage worst = example();
 	path::Segment segment = worst.path.segments[2];
-	EXPECT_EQ(blame(worst, segment), "CPU 1 ran evil (9)");
+	EXPECT_EQ(text::words_of(blame(worst, segment)), "CPU 1 ran evil (9)");
 	segment.layer = Layer::Blocked;
-	EXPECT_EQ(blame(worst, segment), "woken by evil (9)");
+	EXPECT_EQ(text::words_of(blame(worst, segment)), "woken by evil (9)");
 	segment.culprit = {path::Culprit::Kind::Interrupt, 0, ICEPATH_INTERRUPT_TIMER};
-	EXPECT_EQ(blame(worst, segment), "woken by timer interrupt");
+	EXPECT_EQ(text::words_of(blame(worst, segment)), "woken by timer interrupt");
 	segment.layer = Layer::Interrupt;
-	EXPECT_EQ(blame(worst, segment), "timer interrupt");
+	EXPECT_EQ(text::words_of(blame(worst, segment)), "timer interrupt");
 	segment.layer = Layer::Runqueue;
 	segment.culprit = {path::Culprit::Kind::IdleCpu, 0, 0};
-	EXPECT_EQ(blame(worst, segment), "CPU 1 was idle");
+	EXPECT_EQ(text::words_of(blame(worst, segment)), "CPU 1 was idle");
 	segment.culprit = {path::Culprit::Kind::Throttled, 0, 0};
-	EXPECT_EQ(blame(worst, segment),
+	EXPECT_EQ(text::words_of(blame(worst, segment)),
 			  "throttled: the CPU was idle, and a control group of the cell had used up its quota in this block");
 	segment.culprit = {};
-	EXPECT_EQ(blame(worst, segment), "");
+	EXPECT_EQ(text::words_of(blame(worst, segment)), "");
 	worst.task_names.clear();
-	EXPECT_EQ(blame(worst, worst.path.segments[2]), "CPU 1 ran task 9");
+	EXPECT_EQ(text::words_of(blame(worst, worst.path.segments[2])), "CPU 1 ran task 9");
 }
 
 } // namespace

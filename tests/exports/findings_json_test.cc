@@ -46,9 +46,10 @@ TEST(FindingsJson, HasTheIdsAndWordsOfItsSchema)
 	const json of_explain = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/explain-schema.json"));
 	EXPECT_EQ(texts_of(of_explain["$defs"]["refusal_id"]["enum"]), refusals);
 	EXPECT_EQ(texts_of(listed["$defs"]["finding_id"]["enum"]), ids);
-	const std::vector<std::string_view> remedies = explain::remedy_ids();
-	EXPECT_EQ(texts_of(of_explain["$defs"]["next"]["items"]["properties"]["cause"]["enum"]),
-			  std::set<std::string>(remedies.begin(), remedies.end()));
+	const json &next = of_explain["$defs"]["next"]["items"]["properties"];
+	EXPECT_EQ(texts_of(next["cause"]["enum"]), texts_of(explain::kRemedyNames));
+	EXPECT_EQ(texts_of(next["ways"]["items"]["enum"]), texts_of(explain::kWayNames));
+	EXPECT_EQ(texts_of(of_explain["$defs"]["cause"]["properties"]["origin"]["enum"]), texts_of(analysis::kOriginIds));
 	std::set<std::string> mends = texts_of(explain::kMendNames);
 	mends.erase("none"); // null
 	EXPECT_EQ(texts_of(listed["$defs"]["remedy"]["enum"]), mends);

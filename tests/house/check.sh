@@ -230,10 +230,20 @@ pages() {
 	python3 -B tests/house/pages.py "$rule"
 }
 
+# explain/ makes no sentence: text/ words what it finds. Two words in a row in a literal are one, but for what a program
+# that is wrong throws, and the verdicts' names, which files have.
+wordless() {
+	files | grep -E '^profiler/explain/.*\.(h|cc)$' | xargs grep -n '"' |
+		grep -v -E '^[^:]*:[0-9]*:[[:space:]]*//|#include|static_assert|throw std::' |
+		sed -E 's, // .*,,; s,"(partly explained|not told|too few)",,g' |
+		grep -E '"[^"]*[A-Za-z.,:%}] [A-Za-z][^"]*"' |
+		sed -E 's,[[:space:]]+, ,g; s,$, (text/ words what explain/ finds),' || true
+}
+
 case $rule in
 links | lengths | sentences | adapters) found_by=pages ;;
 spdx | bytecode | build_folders | names | sizes | columns | includes | packages | exit_codes | options | layout) ;;
-targets | sample | figures | output | names_from_outside | versions | tutorial) ;;
+targets | sample | figures | output | names_from_outside | versions | tutorial | wordless) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

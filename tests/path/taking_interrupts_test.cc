@@ -179,7 +179,7 @@ TEST(Taking, PacketsOfTheCellsSocketsAreItsOwnWork)
 }
 
 // The scheduler's tick wakes no thread.
-TEST(Taking, ASleepThatATimerEndedIsByTheThreadsOwnTimer)
+TEST(Taking, ASleepIsEndedByTheThreadsOwnTimerOrItsOwnPackets)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 6000, 6010);
 	scene.transfer().taken = at(148);
@@ -188,7 +188,8 @@ TEST(Taking, ASleepThatATimerEndedIsByTheThreadsOwnTimer)
 		const Path path = scene.path();
 		for (const Segment &segment : path.segments)
 			if (segment.layer == Layer::Blocked)
-				return segment.part == Part::Timer ? segment.culprit.work : Culprit::Work::NotTold;
+				return (segment.part == Part::Timer) == by_timer(off) ? segment.culprit.work
+																	  : Culprit::Work::OtherTimer;
 		return Culprit::Work::OtherTimer;
 	};
 	off.waker_context = ICEPATH_CONTEXT_HARDIRQ;
@@ -198,7 +199,12 @@ TEST(Taking, ASleepThatATimerEndedIsByTheThreadsOwnTimer)
 	off.waker_vector = 1; // schedule_timeout()
 	EXPECT_EQ(work(), Culprit::Work::OwnTimer) << scene.text();
 	off.waker_vector = 3;
-	EXPECT_EQ(work(), Culprit::Work::NotTold) << "packets: " << scene.text();
+	EXPECT_EQ(work(), Culprit::Work::OwnPackets) << "of a socket that it waits for: " << scene.text();
+	off.waker_vector = 4; // BLOCK
+	EXPECT_EQ(work(), Culprit::Work::NotTold) << scene.text();
+	off.waker_context = ICEPATH_CONTEXT_HARDIRQ;
+	off.waker_vector = ICEPATH_INTERRUPT_DEVICE;
+	EXPECT_EQ(work(), Culprit::Work::NotTold) << scene.text();
 }
 
 } // namespace

@@ -137,6 +137,31 @@ TEST(Taking, NotAskingIsQueueing)
 			  "1:queue/preempted 10 | 1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
+// A helper of the receiver is to wake it, and has no CPU itself. What had that CPU is to blame.
+TEST(Taking, AWakerThatHadNoCpuIsLate)
+{
+	constexpr uint32_t kHelper = 30;
+	constexpr uint16_t kHelperCpu = 3;
+	Scene scene = taken(sent_at_100(), 300, 300, 320, 330);
+	scene.sleep(kReceiver, 200, 240, 250, 260, kHelper);
+	scene.add_thread(kHelper, kHelperCpu);
+	scene.preempt(kHelper, 150, 210); // of this 10 ns are within the receiver's sleep
+	scene.sleep(kHelper, 212, 214, 215, 235, kSender);
+	scene.foreign_run(kHelperCpu, 150, 210, kForeign);
+	scene.foreign_run(kHelperCpu, 212, 235, kForeign + 1);
+	const Path path = scene.path();
+	ASSERT_TRUE(path.complete()) << scene.text();
+	EXPECT_NE(scene.text().find("1:queue/blocked 50 by 30"), std::string::npos) << scene.text();
+	ASSERT_EQ(path.late_wakers.size(), 2u);
+	EXPECT_EQ(path.segments.at(path.late_wakers[0].segment).part, Part::Blocked);
+	EXPECT_EQ(path.late_wakers[0].who, (Culprit{Culprit::Kind::Task, kForeign}));
+	EXPECT_EQ(path.late_wakers[0].ns, 10u);
+	EXPECT_EQ(path.late_wakers[1].who, (Culprit{Culprit::Kind::Task, kForeign + 1}));
+	EXPECT_EQ(path.late_wakers[1].ns, 20u) << "from its own waking on, not from its going to sleep";
+	scene.seen.of_other_cells = {kHelper};
+	EXPECT_TRUE(scene.path().late_wakers.empty()) << "it isn't a thread of the cell";
+}
+
 TEST(Taking, PreemptedWhileAsking)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);

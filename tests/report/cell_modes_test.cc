@@ -13,7 +13,6 @@
 #include "profiler/analysis/layer_style.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/mode_difference.h"
-#include "profiler/explain/mode_words.h"
 #include "profiler/explain/notices.h"
 #include "profiler/explain/remedies.h"
 #include "profiler/explain/tail.h"
@@ -22,6 +21,8 @@
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/mode_words.h"
+#include "profiler/text/remedy_words.h"
 #include "profiler/text/tail_lines.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
@@ -140,12 +141,12 @@ TEST_F(Modes, ProbesThatChangeTheirSharesAreTold)
 	ASSERT_TRUE(changed.modes[1].share_added);
 	EXPECT_NEAR(changed.modes[1].share_added->mean, -0.35, 0.01);
 	EXPECT_TRUE(changed.modes[1].changed_by_probes());
-	EXPECT_EQ(explain::probes_text(changed),
+	EXPECT_EQ(text::probes_text(changed),
 			  "probes change the share of mode 1 from 55.0 to 90.0 %, of mode 2 from 45.0 to 10.0 %");
 	const CellResult alike = run_with(45).cells[0];
 	ASSERT_EQ(alike.modes.size(), 2u);
 	EXPECT_FALSE(alike.modes[1].changed_by_probes());
-	EXPECT_EQ(explain::probes_text(alike), "");
+	EXPECT_EQ(text::probes_text(alike), "");
 }
 
 TEST_F(Modes, HaveTheLayersOfTheirOwnMessages)
@@ -194,7 +195,7 @@ TEST_F(Modes, ThatProbesHardlyLeaveAreNotExplained)
 	EXPECT_TRUE(modes[1]["probed"]["layers"].is_null());
 	EXPECT_TRUE(modes[1]["probed"]["share_ci95"].is_null());
 	EXPECT_TRUE(modes[0]["probed"]["layers"].is_array());
-	EXPECT_NE(explain::probes_text(cell).find("mode 2 is not seen with probes"), std::string::npos);
+	EXPECT_NE(text::probes_text(cell).find("mode 2 is not seen with probes"), std::string::npos);
 	const std::string text = text::terminal_report(result, {.unicode = true, .width = 100});
 	EXPECT_NE(text.find("not seen with probes"), std::string::npos) << "instead of its bar\n" << text;
 	CellMode few;
@@ -231,7 +232,7 @@ TEST_F(Modes, OfOnePeakAreNone)
 	const RunResult result = run_with(10, 300);
 	EXPECT_TRUE(result.cells[0].modes.empty());
 	EXPECT_FALSE(analysis::modes_of_p50(result.cells[0]));
-	EXPECT_EQ(explain::p50_text(result.cells[0]), "");
+	EXPECT_EQ(text::p50_text(result.cells[0]), "");
 	const json run = json::parse(exports::run_json_text(result));
 	EXPECT_EQ(run["cells"][0]["modes"], json::array());
 	EXPECT_EQ(text::terminal_report(result, {.verbose = true}).find("modes"), std::string::npos);
@@ -422,7 +423,7 @@ TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
 	ASSERT_TRUE(tail.unprobed);
 	const auto steps = [&] {
 		std::string text;
-		for (const explain::Step &step : explain::steps_against_mode(result, 0, tail))
+		for (const text::Step &step : text::steps_against_mode(result, 0, tail))
 			text += step.text + "\n" + step.command;
 		return text;
 	};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include "profiler/stats/block_interval.h"
@@ -40,6 +41,21 @@ TEST(RoundRatio, IsTheGeometricMeanOverRounds)
 	EXPECT_NEAR(ratio->ratio * inverse->ratio, 1, 1e-12);
 	EXPECT_NEAR(ratio->interval.low * inverse->interval.high, 1, 1e-12);
 	EXPECT_EQ(ratio->p, inverse->p);
+}
+
+TEST(RoundRatio, CanBeTooWideToSayAnything)
+{
+	// Of three rounds that differ by a million times.
+	const ValuesOfBlocks a = blocks_of({1e3, 1e6, 1e9}), b = blocks_of({1000, 1000, 1000});
+	const auto ratio = ratio_within_rounds(a, b);
+	ASSERT_TRUE(ratio);
+	constexpr double kTwentySeconds = 2e10; // in nanoseconds
+	EXPECT_GT(ratio->interval.high, kTwentySeconds / 1000) << "longer than the run would be a message";
+	EXPECT_GT(times_too_wide(*ratio, a, b, kTwentySeconds), 1);
+	EXPECT_GT(times_too_wide(inverse(*ratio), b, a, kTwentySeconds), 1) << "and the other way round";
+	const ValuesOfBlocks steady = blocks_of({3000, 3100, 2900});
+	EXPECT_LT(times_too_wide(*ratio_within_rounds(steady, b), steady, b, kTwentySeconds), 1);
+	EXPECT_LT(times_too_wide(*ratio, a, b, std::numeric_limits<double>::infinity()), 1) << "no length is known";
 }
 
 TEST(RoundRatio, IsFreeOfTheMachinesState)

@@ -17,6 +17,7 @@
 #include "profiler/text/finding_words.h"
 #include "profiler/text/terminal.h"
 #include "profiler/text/time_scale.h"
+#include "profiler/text/verdict_words.h"
 #include "tests/report/lines_of.h"
 
 namespace icepath::text {
@@ -156,7 +157,7 @@ TEST(Verdict, NamesTheFastestAndByHowMuch)
 	EXPECT_NEAR(found[0].slower[0].to_fastest->ratio, 3, 0.1);
 	const stats::Interval ratio = found[0].slower[0].to_fastest->interval;
 	EXPECT_EQ(
-		explain::verdict_text(result),
+		text::verdict_text(result),
 		fmt::format("fast is the fastest; slow takes {:.2f} times ({:.2f} to {:.2f}) as long. The largest part of a "
 					"typical message's time is waking (100 %) in slow, kernel (100 %) in fast.",
 					found[0].slower[0].to_fastest->ratio, ratio.low, ratio.high));
@@ -171,9 +172,9 @@ TEST(Verdict, DoesntTellApartWhatMayBeEqual)
 	ASSERT_EQ(found.size(), 1u);
 	EXPECT_EQ(found[0].fastest.size(), 3u);
 	EXPECT_TRUE(found[0].slower.empty());
-	EXPECT_TRUE(explain::verdict_text(result).starts_with("This run doesn't tell which is the fastest: "))
-		<< explain::verdict_text(result);
-	EXPECT_EQ(explain::verdict_text(result).find("times"), std::string::npos);
+	EXPECT_TRUE(text::verdict_text(result).starts_with("This run doesn't tell which is the fastest: "))
+		<< text::verdict_text(result);
+	EXPECT_EQ(text::verdict_text(result).find("times"), std::string::npos);
 }
 
 // Told apart by their probability, but with an interval that contains 1.
@@ -192,7 +193,7 @@ TEST(Verdict, NeedsAnIntervalThatExcludesOne)
 
 TEST(Verdict, CountsGroupsWhereThereAreMany)
 {
-	const std::string text = explain::verdict_text(run_of_35_cells());
+	const std::string text = text::verdict_text(run_of_35_cells());
 	EXPECT_TRUE(text.starts_with("pipe is the fastest in 4 of 4 groups")) << text;
 	EXPECT_NE(text.find("waking"), std::string::npos) << text;
 }
@@ -202,8 +203,8 @@ TEST(Verdict, SaysOfWhichMessagesItIsIfThereAreOthers)
 	analysis::CellResult other = made_cell("fast", {{Layer::SenderKernel, Part::None, 1000}});
 	other.cell.pattern = model::Pattern::Throughput; // can't be ranked
 	const std::string text =
-		explain::verdict_text(made_run({made_cell("slow", {{Layer::Wakeup, Part::None, 3000}}),
-										made_cell("fast", {{Layer::SenderKernel, Part::None, 1000}}), other}));
+		text::verdict_text(made_run({made_cell("slow", {{Layer::Wakeup, Part::None, 3000}}),
+									 made_cell("fast", {{Layer::SenderKernel, Part::None, 1000}}), other}));
 	EXPECT_TRUE(text.starts_with("64 B pingpong: fast is the fastest")) << text;
 }
 
@@ -216,7 +217,7 @@ TEST(Verdict, IsSilentWithoutRanksAndLayers)
 	EXPECT_TRUE(explain::most_time(cell)) << "the others aren't typical";
 	cell.typical->messages *= 10;
 	EXPECT_FALSE(explain::most_time(cell)) << "too few of them are known";
-	EXPECT_EQ(explain::verdict_text(made_run({cell})), "");
+	EXPECT_EQ(text::verdict_text(made_run({cell})), "");
 }
 
 TEST(Verdict, CountsALibrarysCodeAsTheLibrarys)
@@ -242,8 +243,7 @@ TEST(Verdict, IsOfTheModeThatMostMessagesAreIn)
 	cell.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::ReceiverKernel, 9000, 40)};
 	cell.modes[0].range.layers = {};
 	EXPECT_FALSE(explain::most_time(cell)) << "it isn't known";
-	const std::string text =
-		explain::verdict_text(made_run({cell, made_cell("b", {{Layer::Wakeup, Part::None, 2000}})}));
+	const std::string text = text::verdict_text(made_run({cell, made_cell("b", {{Layer::Wakeup, Part::None, 2000}})}));
 	EXPECT_TRUE(
 		text.ends_with("is waking (100 %), without a, of whose modes none has most messages or too little is known."))
 		<< text;
@@ -253,7 +253,7 @@ TEST(Verdict, IsOfTheModeThatMostMessagesAreIn)
 TEST(Verdict, NamesCellsOfWhoseModesTooLittleIsKnown)
 {
 	const auto text_of = [](const std::vector<analysis::CellResult> &cells) {
-		return explain::verdict_text(made_run(cells));
+		return text::verdict_text(made_run(cells));
 	};
 	analysis::CellResult seen = made_cell("a", {{Layer::Wakeup, Part::None, 1000}});
 	seen.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 9000, 40)};

@@ -5,7 +5,7 @@
 
 #include "profiler/analysis/cell_modes.h"
 
-namespace icepath::explain {
+namespace icepath::text {
 
 // "4.37 ±0.10"; of several modes "*4.37 ±0.10", or "–" where another run may have it in another one.
 std::string whole_p50_text(const analysis::CellResult &cell);
@@ -24,4 +24,4 @@ std::string modes_sentence(const analysis::CellResult &cell);
 std::string share_text(const stats::Share &share);
 std::string brief_share_text(const stats::Share &share); // without decimals, and ±1 at least
 
-} // namespace icepath::explain
+} // namespace icepath::text

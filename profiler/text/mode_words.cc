@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/explain/mode_words.h"
+#include "profiler/text/mode_words.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "profiler/stats/quantity.h"
 
-namespace icepath::explain {
+namespace icepath::text {
 namespace {
 
 // `least_half`: the least that stands after ±, in %.
@@ -74,4 +74,4 @@ std::string modes_sentence(const analysis::CellResult &cell)
 	return text + (p50.empty() ? "" : "; " + p50);
 }
 
-} // namespace icepath::explain
+} // namespace icepath::text
