@@ -241,7 +241,7 @@ wordless() {
 }
 
 case $rule in
-links | lengths | sentences | adapters) found_by=pages ;;
+links | lengths | sentences | adapters | older) found_by=pages ;;
 spdx | bytecode | build_folders | names | sizes | columns | includes | packages | exit_codes | options | layout) ;;
 targets | sample | figures | output | names_from_outside | versions | tutorial | wordless) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;

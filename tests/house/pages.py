@@ -6,6 +6,7 @@
     lengths    no page has more than 350 lines, but for what a program makes
     sentences  a figure that a sentence quotes of results is in one of the files that its paragraph names
     adapters   the page of each adapter has the same headings in the same order
+    older      results/README.md lists the results that are older than today's paths, and pages that show one say so
 """
 import json
 import os
@@ -206,7 +207,29 @@ def adapters():
             yield f"docs/{name}: its headings are {', '.join(headings)}, not {', '.join(HEADINGS)}"
 
 
-RULES = {"links": links, "lengths": lengths, "sentences": sentences, "adapters": adapters}
+def older():
+    text = read("results/README.md")
+    section = re.search(r"(?ms)^## Older files\n(.*?)(?=^## )", text).group(1)
+    since = re.search(r"before (\d{4}-\d\d-\d\dT\d\d:\d\dZ)", section).group(1)
+    listed = {name for name in re.findall(r"`([a-z0-9-]+\.txt)`", section)}
+    for name in sorted(os.listdir("results")):
+        if name.endswith(".txt"):
+            made = re.search(r"icepath \S+ · (\S+Z)", "\n".join(read(f"results/{name}").splitlines()[:8]))
+            if made and (made.group(1) < since) != (name in listed):
+                yield f"results/{name} is of {made.group(1)}: " + (
+                    "no older file" if name in listed else "results/README.md doesn't list it as an older file"
+                )
+    for page in pages():
+        if page != "results/README.md":
+            shown = read(page)
+            for name in sorted(listed):
+                at = shown.find(f"results/{name})")
+                after = " ".join(shown[at + len(f"results/{name})") :].split())[:60] if at >= 0 else "older file"
+                if "older file" not in after:
+                    yield f"{page}: doesn't say that results/{name} is an [older file](…results/README.md#older-files)"
+
+
+RULES = {"links": links, "lengths": lengths, "sentences": sentences, "adapters": adapters, "older": older}
 
 if __name__ == "__main__":
     os.chdir(sys.argv[2] if len(sys.argv) > 2 else ".")
