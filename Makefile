@@ -6,6 +6,7 @@
 #   make run         measure with the default plan    make bench        compare with others' tools
 #   make deps        install missing packages         make format       lay out the source
 #   make install     honours DESTDIR and PREFIX       make uninstall   removes what install made
+#   make package     Debian packages, in build/packages
 #   make clean
 #   make check       the gates of what a change touches, in five minutes: since BASE=origin/main, committed or not
 #
@@ -21,6 +22,7 @@
 #
 #   make vmtest         every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make test-bare-root make run and make test in a Debian 12 that has nothing else, below build-bare-root
+#   make test-packages   the Debian packages in a bare Debian 12 and 13: installed, used, replaced, purged
 #   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
 
@@ -153,6 +155,13 @@ install: all
 uninstall: all
 	$(Q)cmake/uninstall.sh $(BUILD)
 
+# PACKAGE_VERSION is another version than that of the last commit.
+.PHONY: package package-deps
+package-deps:
+	$(Q)cmake/install-packages.sh build package
+package: package-deps all
+	$(Q)packaging/make.sh $(BUILD)
+
 # Names functions and lines by binutils, which is there; LLVM's llvm-symbolizer is another package.
 export ASAN_OPTIONS ?= external_symbolizer_path=$(shell command -v addr2line)
 export TSAN_OPTIONS ?= $(ASAN_OPTIONS)
@@ -186,6 +195,12 @@ fuzz: develop-deps
 fuzz-corpus: all-with-tests
 	$(Q)$(BUILD)/bin/fuzz_corpus tests/fuzz/corpus
 
+# The packages in a bare Debian 12 and 13, below PACKAGES_IN, which is removed: installed, used, replaced, purged.
+PACKAGES_IN ?= /tmp/icepath-packages
+.PHONY: test-packages
+test-packages: develop-deps all
+	$(Q)$(SUDO) tests/packages/run.sh $(BUILD) $(PACKAGES_IN)
+
 .PHONY: test-bare-root test-homes
 test-bare-root: develop-deps
 	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root
@@ -194,7 +209,7 @@ test-homes: develop-deps
 
 .PHONY: develop-deps
 develop-deps:
-	$(Q)cmake/install-packages.sh build middleware test develop
+	$(Q)cmake/install-packages.sh build middleware test package develop
 
 format: test-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
@@ -215,4 +230,4 @@ test-all:
 	$(Q).ci/run all
 
 clean:
-	$(Q)rm -rf $(BUILD) $(BUILD)-memory $(BUILD)-thread
+	$(Q)rm -rf $(BUILD) $(BUILD)-memory $(BUILD)-thread $(BUILD)-arm64

@@ -7,7 +7,18 @@ function(icepath_plugin name)
   set_target_properties(icepath-${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${ICEPATH_PLUGIN_OUTPUT}
     CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden)
   set_property(GLOBAL APPEND PROPERTY ICEPATH_PLUGINS icepath-${name})
-  install(TARGETS icepath-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/icepath)
+  # An adapter is a package of its own, which brings its library: see packaging/.
+  set(component icepath)
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/middleware_adapters/")
+    set(component ${name})
+    set_property(GLOBAL APPEND PROPERTY ICEPATH_ADAPTERS ${name})
+  endif()
+  install(TARGETS icepath-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/icepath COMPONENT ${component})
+endfunction()
+
+# The Debian package of an adapter's daemon, as in the plug-in's icepath_daemon.
+function(icepath_adapter_daemon name package)
+  set_property(GLOBAL PROPERTY ICEPATH_DAEMON_OF_${name} ${package})
 endfunction()
 
 # Those that an earlier configuration built and this one doesn't: icepath would find them.

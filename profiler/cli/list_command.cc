@@ -60,16 +60,19 @@ std::vector<std::string> patterns_of(const targets::Target &target)
 // Each adapter with what brings it, in one line.
 std::string not_built_text(const std::vector<targets::NotBuilt> &adapters)
 {
-	std::vector<std::string> by_debian, by_cargo, others;
+	std::vector<std::string> by_debian, by_cargo, in_own_package, others;
 	for (const targets::NotBuilt &adapter : adapters)
 		if (!adapter.package.empty())
 			by_debian.push_back(fmt::format("{} ({})", adapter.name, adapter.package));
+		else if (!adapter.own_package.empty())
+			in_own_package.push_back(fmt::format("{} ({})", adapter.name, adapter.own_package));
 		else if (!adapter.cargo.empty())
 			by_cargo.push_back(fmt::format("{} (cmake {})", adapter.name, adapter.cargo));
 		else
 			others.push_back(adapter.name);
 	std::string text;
-	for (const auto &[names, how] : {std::pair{&by_debian, "make middleware-deps all"},
+	for (const auto &[names, how] : {std::pair{&in_own_package, "apt-get install"},
+									 {&by_debian, "make middleware-deps all"},
 									 {&by_cargo, "docs/middleware.md"},
 									 {&others, "docs/middleware.md"}})
 		if (!names->empty())
@@ -135,7 +138,8 @@ ExitCode list(const ListOptions &options)
 			json["not_built"].push_back({{"name", adapter.name},
 										 {"package", adapter.package},
 										 {"library", adapter.library},
-										 {"cargo", adapter.cargo}});
+										 {"cargo", adapter.cargo},
+										 {"own_package", adapter.own_package}});
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 		return ExitCode::Ok;
 	}

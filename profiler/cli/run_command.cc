@@ -75,8 +75,7 @@ void check_built(const std::vector<std::string> &wanted, const std::vector<targe
 					// Another folder of plug-ins may have it.
 					return target.name == name || target.name.starts_with(name + "/");
 				}))
-				throw Failure(ExitCode::Usage,
-							  fmt::format("{} isn't built: {}", name, targets::why_not_built(adapter)));
+				throw Failure(ExitCode::Usage, fmt::format("{} {}", name, targets::why_not_built(adapter)));
 }
 
 // By default sparse is measured only if there is time for the blocks that an interval needs: each takes seconds.

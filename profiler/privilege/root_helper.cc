@@ -13,9 +13,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 
 #include "profiler/failure.h"
+#include "profiler/own_programs.h"
 
 namespace icepath::privilege {
 
@@ -57,7 +57,7 @@ Fd open_program()
 	Fd program(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
 	if (!program)
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("{} can't be opened ({}): install it beside icepath", path, std::strerror(errno)));
+					  fmt::format("{} can't be opened ({}): install icepath again", path, std::strerror(errno)));
 	if (geteuid() != 0) // with no rights but those that the kernel gives to the file
 		return program;
 	struct stat its{}, own{};
@@ -91,11 +91,7 @@ HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &c
 
 } // namespace
 
-std::string helper_path()
-{
-	std::error_code error;
-	return std::filesystem::read_symlink("/proc/self/exe", error).replace_filename(kHelperName);
-}
+std::string helper_path() { return own_program(kHelperName); }
 
 std::string why_not_without_root()
 {

@@ -21,8 +21,8 @@
 #include <utility>
 
 #include "profiler/failure.h"
+#include "profiler/own_programs.h"
 #include "profiler/run/descriptor_limit.h"
-#include "profiler/targets/plugin_files.h"
 
 namespace icepath::run {
 namespace {
@@ -220,6 +220,6 @@ worker::Reply Worker::ask(const worker::Request &request, const std::vector<int>
 	return receive(received, kAnswerMs);
 }
 
-std::string worker_program() { return targets::program_folder() / "icepath-worker"; }
+std::string worker_program() { return own_program("icepath-worker"); }
 
 } // namespace icepath::run

@@ -10,20 +10,13 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <utility>
 
 #include "profiler/failure.h"
+#include "profiler/own_programs.h"
 
 namespace icepath::targets {
 
 namespace fs = std::filesystem;
-
-// Read once: in another mount namespace the link may read differently (from a chroot: as the path outside).
-const fs::path &program_folder()
-{
-	static const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-	return folder;
-}
 
 std::vector<std::string> plugin_folders()
 {
@@ -87,7 +80,8 @@ std::vector<std::string> plugin_paths()
 }
 
 // middleware_adapters/CMakeLists.txt writes the list beside the plug-ins. Each line has the adapter's name, "package",
-// "library" or "cargo", and the name of that.
+// "library" or "cargo", and the name of that. packaging/staged.cmake adds "own" for each adapter that is in a package
+// of its own.
 std::vector<NotBuilt> adapters_not_built()
 {
 	std::vector<NotBuilt> all;
@@ -95,8 +89,13 @@ std::vector<NotBuilt> adapters_not_built()
 		std::ifstream list(fs::path(folder) / "not-built");
 		NotBuilt one;
 		for (std::string kind, missing; list >> one.name >> kind >> std::ws && std::getline(list, missing);) {
-			(kind == "package" ? one.package : kind == "cargo" ? one.cargo : one.library) = missing;
-			all.push_back(std::exchange(one, {}));
+			(kind == "package" ? one.package
+			 : kind == "cargo" ? one.cargo
+			 : kind == "own"   ? one.own_package
+							   : one.library) = missing;
+			if (one.own_package.empty() || !fs::exists(fs::path(folder) / ("icepath-" + one.name + ".so")))
+				all.push_back(one);
+			one = {};
 		}
 	}
 	return all;
@@ -104,9 +103,12 @@ std::vector<NotBuilt> adapters_not_built()
 
 std::string why_not_built(const NotBuilt &adapter)
 {
+	if (!adapter.own_package.empty())
+		return fmt::format("isn't installed: the package {} has it", adapter.own_package);
 	if (!adapter.cargo.empty())
-		return fmt::format("cargo builds it on demand (cmake {})", adapter.cargo);
-	return (adapter.package.empty() ? adapter.library + ", which Debian doesn't package,"
+		return fmt::format("isn't built: cargo builds it on demand (cmake {})", adapter.cargo);
+	return "isn't built: " +
+		   (adapter.package.empty() ? adapter.library + ", which Debian doesn't package,"
 									: "Debian's package " + adapter.package) +
 		   " was missing when icepath was configured";
 }

@@ -57,7 +57,7 @@ is() { # RIGHTS: of the helper
 	step "the helper is $1" $?
 }
 
-icepath=$folder/usr/bin/icepath helper=$folder/usr/bin/icepath-helper
+icepath=$folder/usr/bin/icepath helper=$folder/usr/libexec/icepath/icepath-helper
 a_run=(run -q -t pipe,uds-stream -s 64 --patterns pingpong -d 6)
 prepare || exit 1
 
@@ -67,9 +67,9 @@ says 3 'has no capabilities, which `sudo icepath setup --caps` gives it' member 
 says 3 'CAP_BPF (kernel.unprivileged_bpf_disabled=' member $icepath doctor -v
 says 3 'only root can do this' member $icepath setup --caps
 says 2 'there is no group nobodys' root $icepath setup --caps --group nobodys
-chmod 777 usr/bin
+chmod 777 usr/libexec/icepath
 says 3 'may be written to by others' root $icepath setup --caps
-chmod 755 usr/bin
+chmod 755 usr/libexec/icepath
 is 'root:root 755'
 
 says 0 'root:icepath 0750, cap_perfmon,cap_bpf=p' root $icepath setup --caps

@@ -120,8 +120,8 @@ step "without sudo it would have been" $?
 for command in report list export; do
 	may_not member "$icepath" $command
 done
-may_not member "$folder/usr/bin/icepath-helper"
-may_not member "$folder/usr/bin/icepath-worker"
+may_not member "$folder/usr/libexec/icepath/icepath-helper"
+may_not member "$folder/usr/libexec/icepath/icepath-worker"
 may_not member /bin/sh
 may_not member "$icepath" --no-colour run
 may_not member -u stranger "$icepath" doctor

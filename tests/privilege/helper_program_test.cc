@@ -165,7 +165,7 @@ TEST_F(HelperFile, IsExecutedIfOnlyRootOrIcepathsOwnerMayWriteToIt)
 TEST_F(HelperFile, IsAFileBesideIcepath)
 {
 	fs::rename(helper(), folder / "other");
-	expect_refused("icepath-helper can't be opened (No such file or directory): install it beside icepath");
+	expect_refused("icepath-helper can't be opened (No such file or directory): install icepath again");
 	fs::create_symlink("other", helper());
 	expect_refused("icepath-helper can't be opened (Too many levels of symbolic links)");
 	fs::remove(helper());

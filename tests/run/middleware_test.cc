@@ -120,11 +120,13 @@ TEST(AdaptersNotBuilt, AreThoseOfTheListsBesideThePlugins)
 {
 	const KeptFolder folder;
 	std::ofstream(folder.path + "/not-built")
-		<< "zeromq package libzmq3-dev\nyarp library YARP 3\nzenoh cargo -DX=zenoh\nlcm package liblcm-dev\n";
+		<< "zeromq package libzmq3-dev\nyarp library YARP 3\nzenoh cargo -DX=zenoh\nlcm package liblcm-dev\n"
+		   "nng own icepath-nng\nnats own icepath-nats\n";
+	std::ofstream(folder.path + "/icepath-nats.so").flush(); // its package is installed
 	setenv("ICEPATH_PLUGIN_PATH", ("/nowhere:" + folder.path).c_str(), 1);
 	const std::vector<targets::NotBuilt> missing = targets::adapters_not_built();
 	unsetenv("ICEPATH_PLUGIN_PATH");
-	ASSERT_EQ(missing.size(), 4u);
+	ASSERT_EQ(missing.size(), 5u);
 	EXPECT_EQ(missing[0].name, "zeromq");
 	EXPECT_EQ(missing[0].library, "");
 	EXPECT_EQ(missing[1].package, "");
@@ -132,8 +134,9 @@ TEST(AdaptersNotBuilt, AreThoseOfTheListsBesideThePlugins)
 	EXPECT_EQ(missing[2].cargo, "-DX=zenoh");
 	EXPECT_EQ(missing[3].package, "liblcm-dev");
 	EXPECT_EQ(targets::why_not_built(missing[1]),
-			  "YARP 3, which Debian doesn't package, was missing when icepath was configured");
-	EXPECT_EQ(targets::why_not_built(missing[2]), "cargo builds it on demand (cmake -DX=zenoh)");
+			  "isn't built: YARP 3, which Debian doesn't package, was missing when icepath was configured");
+	EXPECT_EQ(targets::why_not_built(missing[2]), "isn't built: cargo builds it on demand (cmake -DX=zenoh)");
+	EXPECT_EQ(targets::why_not_built(missing[4]), "isn't installed: the package icepath-nng has it");
 }
 
 TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)

@@ -23,8 +23,8 @@ cp "$source/tests/vm/init" "$root/init"
 cp "$source/tests/vm/inside.sh" "$root/inside.sh"
 cp -r "$fetched/unpacked/etc/apparmor.d" "$root/etc"
 cp "$(PATH=$fetched/unpacked/sbin command -v apparmor_parser)" "$root/bin"
-sed "s,^@{icepath} = .*,@{icepath} = \"$build\"," "$source/contrib/apparmor.d/usr.bin.icepath" \
-	>"$root/etc/apparmor.d/usr.bin.icepath"
+sed -e "s,^@{icepath} = .*,@{icepath} = \"$build\"," -e "s,/libexec/icepath/,/bin/," \
+	"$source/contrib/apparmor.d/usr.bin.icepath" >"$root/etc/apparmor.d/usr.bin.icepath"
 cp -r --parents "$source/tools" "$root"
 printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
 
