@@ -5,8 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,7 +56,7 @@ private:
 	const std::vector<pid_t> processes_;
 };
 
-class Stopped : public testing::TestWithParam<Case> {};
+class Stopped : public testing::TestWithParam<TargetUnderTest> {};
 
 void expect_all(const std::array<Reply, 2> &replies, const Case &how, const char *which)
 {
@@ -66,35 +69,58 @@ void expect_all(const std::array<Reply, 2> &replies, const Case &how, const char
 		EXPECT_EQ(replies[1].block.recvs, how.messages()) << which;
 }
 
-TEST_P(Stopped, BetweenTwoBlocksItLosesNothing)
-{
-	const Case &how = GetParam();
-	WorkerPair pair(how.plan());
-	ASSERT_EQ(pair.open(), "");
-	for (const char *which : {"before", "after", "the next one"}) {
-		worker::BlockRequest block = pair.block(how.messages());
-		block.rate_hz = how.one_way ? how.rate_hz() : 0;
-		expect_all(pair.run(block), how, which);
-		if (which == std::string("before")) {
-			const Standstill still;
-			usleep(run::kLongestStillNs / 1000);
-		}
-	}
-}
-
 // All of middleware's, whose threads have more to bear than a transport's.
-std::vector<Case> cases_that_stand_still()
+std::vector<Case> cases_of(const TargetUnderTest &target)
 {
 	std::vector<Case> cases = cases_of_size(64);
-	std::erase_if(cases, [](const Case &each) {
-		return !each.is_middleware() && (each.one_way || each.wait != (each.told.waits & -each.told.waits));
+	std::erase_if(cases, [&](const Case &each) {
+		return each.target != target.told.name ||
+			   (!each.is_middleware() && (each.one_way || each.wait != target.some_wait()));
 	});
 	return cases;
 }
 
+// A target's cells stand still at the same time, as those of a run do.
+TEST_P(Stopped, BetweenTwoBlocksItLosesNothing)
+{
+	const std::vector<Case> cases = cases_of(GetParam());
+	std::vector<std::unique_ptr<WorkerPair>> pairs;
+	for (const Case &how : cases) {
+		PairPlan plan = how.plan();
+		plan.name += "-" + std::to_string(pairs.size());
+		pairs.push_back(std::make_unique<WorkerPair>(plan));
+		ASSERT_EQ(pairs.back()->open(), "") << how.test_name();
+	}
+	const auto run_each = [&](const char *which) {
+		for (size_t i = 0; i < cases.size(); i++) {
+			SCOPED_TRACE(cases[i].test_name());
+			worker::BlockRequest block = pairs[i]->block(cases[i].messages());
+			block.rate_hz = cases[i].one_way ? cases[i].rate_hz() : 0;
+			expect_all(pairs[i]->run(block), cases[i], which);
+		}
+	};
+	run_each("before");
+	{
+		const Standstill still;
+		usleep(run::kLongestStillNs / 1000);
+	}
+	run_each("after");
+	run_each("the next one");
+}
+
+std::vector<TargetUnderTest> targets_that_stand_still()
+{
+	std::vector<TargetUnderTest> targets = all_targets();
+	std::erase_if(targets, [](const TargetUnderTest &target) { return cases_of(target).empty(); });
+	return targets;
+}
+
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Stopped);
-INSTANTIATE_TEST_SUITE_P(Every, Stopped, testing::ValuesIn(cases_that_stand_still()),
-						 [](const auto &each) { return each.param.test_name(); });
+INSTANTIATE_TEST_SUITE_P(Every, Stopped, testing::ValuesIn(targets_that_stand_still()), [](const auto &target) {
+	std::string name = target.param.told.name;
+	std::ranges::replace_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+	return name;
+});
 
 } // namespace
 } // namespace icepath::test

@@ -168,7 +168,7 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	request.kind = worker::RequestKind::Open;
 	put(request.plugin, plugin_path(plan_.plugin));
 	put(request.open.target, plan_.target);
-	put(request.open.name, channel_name());
+	put(request.open.name, plan_.name);
 	put(request.open.thread, side == 0 ? "sender" : "receiver");
 	request.open.channels = request.open.peers = 1;
 	request.open.side = side;

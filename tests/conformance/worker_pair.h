@@ -58,6 +58,7 @@ struct PairPlan {
 	icepath_qos qos{};
 	int slots_fd = -1; // a map of the fill level of the capture's slots; stays the caller's
 	bool threads = false; // both sides are in one process
+	std::string name = channel_name();
 };
 
 class WorkerPair {
