@@ -29,9 +29,9 @@ protected:
 	}
 
 	// Over all transports: a cell that got no message is measured again, and notices are of the first run.
-	void measure_all(const std::vector<std::string> &options)
+	void measure_all(int seconds, const std::vector<std::string> &options)
 	{
-		json["cells"] = cells_with_enough(kAllByTwoThreads, options, folder.path());
+		json["cells"] = cells_with_enough(kAllByTwoThreads, seconds, options, folder.path());
 		notices = read_json(folder.path() / "out0/run.json")["notices"].dump();
 	}
 
@@ -112,7 +112,7 @@ protected:
 
 TEST_F(Threads, CarryEveryTransport)
 {
-	measure_all({"--between", "threads", "--patterns", "pingpong,oneway", "-s", kEightBytes, "-d", "7"});
+	measure_all(7, {"--between", "threads", "--patterns", "pingpong,oneway", "-s", kEightBytes});
 	EXPECT_EQ(measured("pingpong"), working());
 	EXPECT_EQ(measured("oneway"), working());
 	expect_all_messages_and_their_ways("threads");
@@ -131,7 +131,7 @@ TEST_F(Threads, AreSeveralReceiversAsWell)
 
 TEST_F(Threads, SendToOneReceiverOverAllThatCan)
 {
-	measure_all({"--between", "threads", "--patterns", "fanin", "--senders", "3", "-s", "64", "-d", "5"});
+	measure_all(5, {"--between", "threads", "--patterns", "fanin", "--senders", "3", "-s", "64"});
 	EXPECT_GT(json["cells"].size(), 5u);
 	expect_messages();
 }
@@ -171,7 +171,7 @@ TEST_F(Threads, EndTogetherWithTheirProcess)
 
 TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 {
-	measure_all({"--between", "one-thread", "--patterns", "pingpong,oneway", "-s", kEightBytes, "-d", "7"});
+	measure_all(7, {"--between", "one-thread", "--patterns", "pingpong,oneway", "-s", kEightBytes});
 	std::set<std::string> expected = working();
 	if (expected.erase("process-vm")) {
 		EXPECT_NE(notices.find("process-vm has its sender wait"), std::string::npos) << notices;

@@ -58,9 +58,10 @@ protected:
 							   const std::function<void(const std::filesystem::path &)> &look_at_runs = {})
 	{
 		const Folder folder;
-		std::vector<std::string> all = {"-s", "64", "-d", "9"};
+		constexpr int kSeconds = 9;
+		std::vector<std::string> all = {"-s", "64"};
 		all.insert(all.end(), options.begin(), options.end());
-		const Json cells = cells_with_enough(kAllByTwoThreads, all, folder.path());
+		const Json cells = cells_with_enough(kAllByTwoThreads, kSeconds, all, folder.path());
 		ASSERT_FALSE(cells.empty());
 		WholePaths paths;
 		for (const Json &cell : cells) {

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace icepath::end_to_end {
 namespace {
+
+constexpr int kNothingMeasured = 4; // exit code: too slow for that time, so the next run may succeed
 
 std::string joined(const std::set<std::string> &targets)
 {
@@ -24,18 +27,25 @@ bool has_messages(const nlohmann::json &cell)
 	return cell["messages"]["complete"] != 0 && latency.is_object() && latency["p50"].is_number();
 }
 
-nlohmann::json cells_with_enough(const std::string &targets, const std::vector<std::string> &options,
+nlohmann::json cells_with_enough(const std::string &targets, int seconds, const std::vector<std::string> &options,
 								 const std::filesystem::path &folder,
 								 const std::function<bool(const nlohmann::json &)> &is_enough)
 {
-	constexpr int kRuns = 5;
+	constexpr int kRuns = 5, kShortest = 2, kLongest = 24; // seconds
 	std::map<std::string, nlohmann::json> cells; // by key
 	std::string wanted = targets;
+	int duration = seconds;
 	for (int number = 0; number < kRuns && !wanted.empty(); number++) {
 		const std::string out = "out" + std::to_string(number);
-		std::vector<std::string> arguments{icepath_program(), "run", "-t", wanted, "-o", out};
+		std::vector<std::string> arguments{icepath_program(),        "run", "-t", wanted, "-d",
+										   std::to_string(duration), "-o",  out};
 		arguments.insert(arguments.end(), options.begin(), options.end());
 		const Outcome outcome = run(arguments, folder, std::chrono::seconds(150));
+		if (number > 0 && outcome.exit_code == kNothingMeasured) {
+			std::filesystem::remove_all(folder / out); // no run to look at
+			duration *= 2;
+			continue;
+		}
 		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 		if (outcome.exit_code != 0)
 			break;
@@ -48,6 +58,8 @@ nlohmann::json cells_with_enough(const std::string &targets, const std::vector<s
 			if (!is_enough(cell))
 				lacking.insert(cell["target"]);
 		wanted = joined(lacking);
+		const int few = std::min(kShortest + static_cast<int>(lacking.size()), kLongest);
+		duration = number == 0 ? few : std::min(2 * duration, kLongest);
 	}
 	nlohmann::json all = nlohmann::json::array();
 	for (const auto &[key, cell] : cells)
@@ -68,7 +80,6 @@ WholenessOfCells measure_until_enough(const std::string &targets, int seconds, c
 		std::vector<std::string> arguments{icepath_program(), "run", "-t", wanted, "-d", duration, "-o", out};
 		arguments.insert(arguments.end(), options.begin(), options.end());
 		const Outcome outcome = run(arguments, folder, std::chrono::seconds(300));
-		constexpr int kNothingMeasured = 4; // too slow for that time: the next run may succeed
 		if (number > 0 && outcome.exit_code == kNothingMeasured)
 			continue;
 		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

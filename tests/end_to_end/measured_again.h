@@ -30,11 +30,12 @@ WholenessOfCells measure_until_enough(const std::string &targets, int seconds, c
 // Whether a cell has messages with probes, and without them so many that they have a median.
 bool has_messages(const nlohmann::json &cell);
 
-// The cells of `icepath run -t <targets> <options>` in `folder`, each from the first run in which it has enough. Where
-// others have a CPU for a while, a cell of many may get no message, as the kernel thread of io-uring/sqpoll needs a CPU
-// for itself. The targets of such cells are measured again, up to four times, with ever fewer beside them; a cell that
-// hasn't enough even then is as in its last run. The run directories are out0, out1, …
-nlohmann::json cells_with_enough(const std::string &targets, const std::vector<std::string> &options,
+// The cells of `icepath run -t <targets> -d <seconds> <options>` in `folder`, each from the first run in which it has
+// enough. Where others have a CPU for a while, a cell of many may get no message, as the kernel thread of
+// io-uring/sqpoll needs a CPU for itself. The targets of such cells are measured again, up to four times, with ever
+// fewer beside them: for a second each and two more at first, then for twice as long as before. A cell that hasn't
+// enough even then is as in its last run. The run directories are out0, out1, …
+nlohmann::json cells_with_enough(const std::string &targets, int seconds, const std::vector<std::string> &options,
 								 const std::filesystem::path &folder,
 								 const std::function<bool(const nlohmann::json &)> &is_enough = has_messages);
 
