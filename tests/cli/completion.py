@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ICEPATH = Path(sys.argv[1]).resolve()
-SECONDS = 20  # for a shell that doesn't answer
+SECONDS = 100  # for a shell that doesn't answer, and for no answer that is slow
 PROMPT = "[next]"
 
 # What a line goes on with; "…" for more than that. A word may end in what the shell adds: a space, a comma, "/".

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every command that the pages for users show, in their order, unchanged except for its measuring time:
-# documented_commands.sh SOURCE ICEPATH. Prints each with its exit code; 0 if all were 0. Of such short runs `explain`
-# may refuse to say something, with a 4.
+# Runs every command that the pages for users show, in their order, unchanged except for its measuring time, and once if
+# they differ in nothing else: documented_commands.sh SOURCE ICEPATH. Prints each with its exit code; 0 if all were 0.
+# Of such short runs `explain` may refuse to say something, with a 4.
 set -u
 source=$(cd "$1" && pwd) installed=$(cd "$(dirname "$2")/.." && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }
@@ -16,13 +16,12 @@ failed=0 count=0
 
 # A run of the shortest time, or of the time that icepath asks for instead.
 shortly() {
-	command=$(echo "$1" | sed -E 's/ -d [0-9]+//')
 	# One round in eight has stacks.
-	case $command in *--stacks*) shortest=8 ;; *) shortest=2 ;; esac
+	case $1 in *--stacks*) shortest=8 ;; *) shortest=2 ;; esac
 	for duration in $shortest asked; do
 		[ $duration != asked ] || duration=$(sed -n -E 's/.*give -d ([0-9]+).*/\1/p' err)
 		[ -n "$duration" ] || return 2
-		sh -c "$command -q -d $duration" >out 2>err </dev/null && return 0
+		sh -c "$1 -q -d $duration" >out 2>err </dev/null && return 0
 		grep -q 'give -d' err || return 1
 	done
 	return 1
@@ -34,7 +33,8 @@ icepath="$icepath(run|report|explain|flamegraph|export|doctor|selftest|calibrate
 each() {
 	for page in $pages; do
 		sed -n -E "s/^ {4,6}(\\$ )?(sudo )?($icepath|jq |g\\+\\+ |sed ))/\\3/p" "$source/$page.md"
-	done | sed -E -e "s/ {3,}.*//; s/ +$//; s,RUN,run,g; s,SOURCE([^ ]*),'$source\1',g; s,^build/bin/,," |
+	done | sed -E -e "s/ {3,}.*//; s/ +$//; /icepath (run|selftest)/s/ -d [0-9]+//" \
+		-e "s,RUN,run,g; s,SOURCE([^ ]*),'$source\1',g; s,^build/bin/,," |
 		awk '!seen[$0]++'
 }
 

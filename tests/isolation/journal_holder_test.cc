@@ -58,6 +58,24 @@ private:
 	pid_t pid_ = -1;
 };
 
+// A folder with what is mounted in it, as long as this lives.
+class MountFolder {
+public:
+	MountFolder() { EXPECT_NE(mkdtemp(path_), nullptr); }
+	~MountFolder()
+	{
+		for (const auto &entry : std::filesystem::directory_iterator(path_))
+			EXPECT_EQ(umount2(entry.path().c_str(), 0), 0);
+		std::filesystem::remove_all(path_);
+	}
+	MountFolder(const MountFolder &) = delete;
+	MountFolder &operator=(const MountFolder &) = delete;
+	std::string path() const { return path_; }
+
+private:
+	char path_[20] = "/tmp/holder-XXXXXX";
+};
+
 // The number of a file in memory says how many were made there before it, so a user can make one with any number.
 std::string file_of_a_new_file_system(const std::string &folder)
 {
@@ -75,10 +93,9 @@ TEST(HolderOfTheJournal, IsIcepathThoughAUsersLockHasItsNumberAndComesFirst)
 		GTEST_SKIP() << "needs root";
 	if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr))
 		GTEST_SKIP() << "needs a mount namespace";
-	char folder[] = "/tmp/holder-XXXXXX";
-	ASSERT_NE(mkdtemp(folder), nullptr);
-	const std::string ours = file_of_a_new_file_system(std::string(folder) + "/ours"),
-					  theirs = file_of_a_new_file_system(std::string(folder) + "/theirs");
+	const MountFolder folder;
+	const std::string ours = file_of_a_new_file_system(folder.path() + "/ours"),
+					  theirs = file_of_a_new_file_system(folder.path() + "/theirs");
 	struct stat of_ours{}, of_theirs{};
 	ASSERT_EQ(stat(ours.c_str(), &of_ours) | stat(theirs.c_str(), &of_theirs), 0);
 	ASSERT_EQ(of_ours.st_ino, of_theirs.st_ino);
@@ -98,9 +115,6 @@ TEST(HolderOfTheJournal, IsIcepathThoughAUsersLockHasItsNumberAndComesFirst)
 		}
 	}
 	(void)cpuset::confine_process(before);
-	for (const char *name : {"/ours", "/theirs"})
-		EXPECT_EQ(umount2((std::string(folder) + name).c_str(), 0), 0);
-	std::filesystem::remove_all(folder);
 }
 
 } // namespace
