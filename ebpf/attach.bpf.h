@@ -39,4 +39,115 @@ int mark_running(struct bpf_iter__task *context)
 	return 0;
 }
 
+/* What marked processes have open, listed anew in each pass of list_ends. max_entries is set before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct icepath_end);
+} ends SEC(".maps");
+
+__u32 ends_found = 0; /* user space sets it to 0 before a pass; counts those without room as well */
+
+#define OF_PAIR 3
+#define OF_PORT 4
+#define OF_ADDRESS 5
+
+/* The same name for both orders. */
+static __always_inline __u64 name_of_both(__u64 one, __u64 other)
+{
+	return one < other ? name_of(name_of(one, OF_PAIR), other) : name_of(name_of(other, OF_PAIR), one);
+}
+
+static __always_inline void describe_unix(struct sock *sk, __u64 number, struct icepath_end *end)
+{
+	struct unix_sock *own = (struct unix_sock *)sk, *peer = (struct unix_sock *)BPF_CORE_READ(own, peer);
+	if (!peer)
+		return;
+	const bool is_named = BPF_CORE_READ(own, addr), is_peer_named = BPF_CORE_READ(peer, addr);
+	if (is_named != is_peer_named)
+		end->role = is_named ? ICEPATH_END_ACCEPTED : ICEPATH_END_CONNECTED;
+	__u64 others = number_of((struct sock *)peer);
+	if (others)
+		end->pair = name_of_both(number, others);
+}
+
+/* An IPv4 address of an IPv6 socket is in the same place as that of an IPv4 one. */
+static __always_inline __u64 name_of_address(struct in6_addr *address, __u32 short_address, bool is_long)
+{
+	__u64 words[2] = {};
+	if (is_long)
+		bpf_core_read(words, sizeof(words), address);
+	const bool is_mapped = words[0] == 0 && (__u32)words[1] == 0xffff0000u; /* ::ffff:0:0/96, little endian */
+	return is_long && !is_mapped ? name_of(name_of(words[0], OF_ADDRESS), words[1])
+								 : name_of(short_address, OF_ADDRESS);
+}
+
+static __always_inline void describe_tcp(struct sock *sk, struct icepath_end *end)
+{
+	struct sock_common *common = &sk->__sk_common;
+	const __u16 port = BPF_CORE_READ(common, skc_num), other_port = bpf_ntohs(BPF_CORE_READ(common, skc_dport));
+	end->place = name_of(port, OF_PORT);
+	if (BPF_CORE_READ(common, skc_state) == TCP_LISTEN) {
+		end->role = ICEPATH_END_LISTENS;
+		return;
+	}
+	const bool is_long = BPF_CORE_READ(common, skc_family) == 10;
+	const __u64 own = name_of_address(&common->skc_v6_rcv_saddr, BPF_CORE_READ(common, skc_rcv_saddr), is_long);
+	const __u64 others = name_of_address(&common->skc_v6_daddr, BPF_CORE_READ(common, skc_daddr), is_long);
+	end->pair = name_of_both(name_of(own, port), name_of(others, other_port));
+	const bool is_loopback = (bpf_ntohl(BPF_CORE_READ(common, skc_daddr)) >> 24) == 127;
+	end->leaves_machine = own != others && !is_loopback; /* to itself by an address of its own: the same at both ends */
+}
+
+static __always_inline bool describe_end(struct file *file, struct icepath_end *end)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	const __u64 number = BPF_CORE_READ(inode, i_ino);
+	struct socket *socket = bpf_sock_from_file(file);
+	if (socket) {
+		struct sock *sk = socket->sk;
+		if (!sk)
+			return false;
+		end->kind = kind_of_socket(sk);
+		end->object = name_of(number, OF_SOCKET);
+		if (end->kind == ICEPATH_OBJECT_UNIX_STREAM)
+			describe_unix(sk, number, end);
+		else if (end->kind == ICEPATH_OBJECT_TCP)
+			describe_tcp(sk, end);
+		return end->pair || end->role == ICEPATH_END_LISTENS;
+	}
+	struct super_block *system = BPF_CORE_READ(inode, i_sb);
+	const __u64 magic = BPF_CORE_READ(system, s_magic);
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFIFO)
+		return false;
+	const __u32 mode = BPF_CORE_READ(file, f_mode);
+	end->kind = magic == PIPES_MAGIC ? ICEPATH_OBJECT_PIPE : ICEPATH_OBJECT_FIFO;
+	end->object = name_of(number, (__u64)BPF_CORE_READ(system, s_dev) << 32 | BPF_CORE_READ(inode, i_generation));
+	end->pair = end->object;
+	end->role = mode & 2 /* FMODE_WRITE */ ? ICEPATH_END_WRITES : ICEPATH_END_READS;
+	return true;
+}
+
+SEC("?iter/task_file")
+int list_ends(struct bpf_iter__task_file *context)
+{
+	struct task_struct *task = context->task;
+	struct file *file = context->file;
+	struct icepath_task *mark = task && file ? bpf_task_storage_get(&workers, task, 0, 0) : NULL;
+	if (!mark || !mark->family || has_gained_rights(task, mark->family))
+		return 0;
+	struct icepath_end found = {.tgid = task->tgid};
+	if (!describe_end(file, &found))
+		return 0;
+	__u32 number = __sync_fetch_and_add(&ends_found, 1);
+	struct icepath_end *end = bpf_map_lookup_elem(&ends, &number);
+	if (!end)
+		return 0;
+	__builtin_memcpy(found.comm, task->group_leader->comm, sizeof(found.comm));
+	*end = found;
+	return 0;
+}
+
 #endif

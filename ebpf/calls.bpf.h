@@ -113,6 +113,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 	record->call.operation = task->call_operation;
 	record->call.object_kind = task->call_object_kind;
 	record->call.position = task->call_position;
+	end_record(record);
 	return 0;
 }
 

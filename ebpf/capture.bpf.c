@@ -20,6 +20,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "ends.h"
 #include "records.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -36,9 +37,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* used by scheduling.bpf.h */
 #include "scheduling.bpf.h"
 
-#include "attach.bpf.h"
-
 #include "streams.bpf.h" /* before those that note what is queued */
+
+#include "attach.bpf.h"
 
 #include "sockets.bpf.h" /* before the others, which log with it */
 

@@ -67,14 +67,17 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 	if (!capturing || is_of_anothers_packets(state))
 		return 0;
 	struct icepath_record *record =
-		log_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), ICEPATH_INTERRUPT_SOFTIRQ, vector, ICEPATH_CONTEXT_SOFTIRQ);
-	if (!record || !state->packets)
+		begin_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), ICEPATH_INTERRUPT_SOFTIRQ, vector, ICEPATH_CONTEXT_SOFTIRQ);
+	if (!record)
 		return 0;
-	record->flags = ICEPATH_FLAG_PACKETS;
-	record->interrupt.sockets[0] = state->packet_sockets[0];
-	record->interrupt.sockets[1] = state->packet_sockets[1];
-	record->interrupt.packets = state->packets;
-	record->interrupt.run_packets = state->run_packets;
+	if (state->packets) {
+		record->flags = ICEPATH_FLAG_PACKETS;
+		record->interrupt.sockets[0] = state->packet_sockets[0];
+		record->interrupt.sockets[1] = state->packet_sockets[1];
+		record->interrupt.packets = state->packets;
+		record->interrupt.run_packets = state->run_packets;
+	}
+	end_record(record);
 	return 0;
 }
 

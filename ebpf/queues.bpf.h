@@ -137,11 +137,8 @@ int BPF_KPROBE(kprobe_mutex_unlock, struct mutex *lock) { return log_unlock(ICEP
  */
 static __always_inline int log_handed_over(enum icepath_tier tier, struct task_struct *sleeper)
 {
-	if (!by_worker())
-		return 0;
-	struct icepath_record *record = log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, false, 0);
-	if (record)
-		record->socket.woken_tid = BPF_CORE_READ(sleeper, pid);
+	if (by_worker())
+		log_socket_waking(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, false, 0, BPF_CORE_READ(sleeper, pid));
 	return 0;
 }
 

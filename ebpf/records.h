@@ -52,6 +52,7 @@ enum icepath_record_type {
 	/* In sampled blocks only, of some periods; the OFF_CPU record of the same tid and time has the period itself. */
 	ICEPATH_RECORD_SLEEP_STACK = 15, /* the stack with which a worker went to sleep, at off.out_ns */
 	ICEPATH_RECORD_WAKER_STACK = 16, /* the stack of the task that woke it, at off.waking_ns */
+	ICEPATH_RECORD_LOSS = 17, /* of rings: records of this CPU were dropped between loss.begin_ns and end_ns */
 };
 
 /* OFF_CPU: no program saw the switch-in itself; end_ns is an instant shortly after it. */
@@ -198,8 +199,15 @@ struct icepath_record {
 		struct { /* THREAD */
 			char comm[16];
 			ICEPATH_U32 tgid;
-			ICEPATH_U32 reserved[5];
+			ICEPATH_U32 reserved;
+			ICEPATH_U64 start_ns; /* when it was started: with its number it names one thread for ever */
+			ICEPATH_U64 reserved_too;
 		} thread;
+		struct { /* LOSS */
+			ICEPATH_U64 begin_ns; /* end_ns of the first one */
+			ICEPATH_U64 count;
+			ICEPATH_U64 reserved[3];
+		} loss;
 		/* SAMPLE: end_ns is in the handler of its interrupt. SLEEP_STACK, WAKER_STACK: it is the event's */
 		struct {
 			ICEPATH_U64 planned_ns; /* when the timer was to expire; 0: this kernel doesn't tell programs */
@@ -213,11 +221,27 @@ struct icepath_record {
 	};
 };
 
-/* Head of a slot, one cache line. The records follow. */
+/*
+ * Head of a slot, one cache line. The records follow.
+ *
+ * Where programs that were already running are watched, a slot is a ring: the record with the number n is in place n
+ * modulo `capacity`, a power of 2, and user space takes records while others are written. It may take one once its
+ * `seq` is its number, which is written last (before that it is the number's complement). Those that it has taken, as
+ * icepath_taken shows, make room.
+ */
 struct icepath_slot {
-	ICEPATH_U32 position; /* records begun; those beyond `capacity` were dropped */
+	ICEPATH_U32 position; /* records begun; in a slot that isn't a ring, those beyond `capacity` were dropped */
 	ICEPATH_U32 capacity;
 	ICEPATH_U32 reserved[14];
+};
+
+/*
+ * How many of a ring's records user space has taken; written by it. A wrong number loses only its writer's records: it
+ * is no index.
+ */
+struct icepath_taken {
+	ICEPATH_U32 position;
+	ICEPATH_U32 reserved[15];
 };
 
 /*
@@ -331,6 +355,8 @@ struct icepath_cpu_state {
 	ICEPATH_U8 watched; /* a thread of a followed process ran here in this block, or was moved here */
 	ICEPATH_U64 packet_sockets[2]; /* of the current softirq, as in its record; so are the next two */
 	ICEPATH_U32 packets, run_packets;
+	ICEPATH_U64 lost_since_ns; /* of a ring: end_ns of the first record that no LOSS counts yet */
+	ICEPATH_U32 lost;
 	ICEPATH_U8 announced[4]; /* by context: on_sk_data_ready has run, and what follows it hasn't */
 } __attribute__((aligned(64)));
 

@@ -30,8 +30,10 @@ int on_sample(struct bpf_perf_event_data *context)
 	}
 	__u32 number = __sync_fetch_and_add(&stacks_begun, 1);
 	struct icepath_stack *stack = bpf_map_lookup_elem(&stacks, &number);
-	if (!stack)
+	if (!stack) {
+		end_record(record);
 		return 0;
+	}
 	record->sample.stack = number + 1;
 	stack->part = ICEPATH_STACK_WHOLE;
 	long bytes = bpf_get_stack(context, stack->addresses, sizeof(stack->addresses), 0);
@@ -39,6 +41,7 @@ int on_sample(struct bpf_perf_event_data *context)
 	__s64 address = PT_REGS_IP(&context->regs);
 	if (bytes == 0 && address > 0) /* no kernel part: user code was interrupted. Kernel addresses are negative */
 		record->sample.user_address = address;
+	end_record(record);
 	copy_user_stack(task, number, true);
 	return 0;
 }

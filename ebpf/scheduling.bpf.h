@@ -31,6 +31,7 @@ static __always_inline void log_wake(__u32 cpu, __u32 tid, const struct icepath_
 	record->off.out_cpu = cpu;
 	record->off.reason = 0;
 	record->off.waker_vector = task->vector;
+	end_record(record);
 }
 
 SEC("?tp_btf/sched_waking")
@@ -101,8 +102,10 @@ int BPF_PROG(on_sched_wakeup, struct task_struct *wakee)
 static __always_inline void log_unseen(__u32 cpu, __u32 tid, __u64 begin_ns, __u64 now)
 {
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_UNSEEN, ICEPATH_CONTEXT_TASK, tid, now);
-	if (record)
-		record->off.out_ns = begin_ns;
+	if (!record)
+		return;
+	record->off.out_ns = begin_ns;
+	end_record(record);
 }
 
 static __always_inline void switched_out(struct icepath_task *task, struct task_struct *prev, __u32 cpu, __u64 now,
@@ -145,6 +148,7 @@ static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __
 	record->off.out_cpu = task->out_cpu;
 	record->off.reason = task->reason;
 	record->off.waker_vector = task->vector;
+	end_record(record);
 }
 
 /*
@@ -224,6 +228,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 			record->flags = state->foreign_from_idle ? ICEPATH_FLAG_FROM_IDLE : 0;
 			record->run.in_ns = state->foreign_in_ns;
 			__builtin_memcpy(record->run.comm, prev->comm, sizeof(record->run.comm));
+			end_record(record);
 		}
 	}
 	if (in)
@@ -294,7 +299,10 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *moved, int to)
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
 		return 0;
-	begin_record(cpu, ICEPATH_RECORD_MIGRATE, context_of(state), moved->pid, bpf_ktime_get_ns());
+	struct icepath_record *record =
+		begin_record(cpu, ICEPATH_RECORD_MIGRATE, context_of(state), moved->pid, bpf_ktime_get_ns());
+	if (record)
+		end_record(record);
 	return 0;
 }
 

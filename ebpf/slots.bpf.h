@@ -18,6 +18,9 @@ __u32 capturing = 0;
 __u8 family_in_block[ICEPATH_FAMILIES];
 __u32 block = 0;
 
+/* Set before loading: slots are rings, and slot_capacity is a power of 2. */
+const volatile bool rings = false;
+
 struct icepath_cpu_state cpu_states[MAX_CPUS];
 
 struct {
@@ -64,6 +67,15 @@ struct {
 	__type(value, struct icepath_fill);
 } fills SEC(".maps");
 
+/* For rings; max_entries likewise. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct icepath_taken);
+} taken SEC(".maps");
+
 /* Masked where it is used: the verifier of 6.1 forgets a comparison once clang has spilled the number to the stack. */
 static __always_inline __u32 index_of(__u32 cpu)
 {
@@ -104,33 +116,94 @@ static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
 							   : ICEPATH_CONTEXT_TASK;
 }
 
-/* The next record of this CPU's slot with its header filled in, or NULL if the slot is full. */
+/* Programs that nest, and CPUs that share the last ring, may begin so many records after a look at its room. */
+#define RING_MARGIN 64
+
+static __always_inline bool has_room(const struct icepath_slot *slot, __u32 slot_index)
+{
+	const struct icepath_taken *end = bpf_map_lookup_elem(&taken, &slot_index);
+	return end && slot->position - end->position < slot_capacity - RING_MARGIN;
+}
+
+static __always_inline struct icepath_record *record_at(struct icepath_slot *slot, __u32 position)
+{
+	return (struct icepath_record *)(slot + 1) + (rings ? position & (slot_capacity - 1) : position);
+}
+
+static __always_inline void fill_header(struct icepath_record *record, __u32 position, __u32 cpu, __u8 type,
+										__u8 context, __u32 tid, __u64 end_ns)
+{
+	record->seq = ~position;
+	barrier();
+	record->type = type;
+	record->version = ICEPATH_RECORD_VERSION;
+	record->bytes = sizeof(*record);
+	record->context = context;
+	record->tid = tid;
+	record->cpu = cpu;
+	record->flags = 0;
+	record->end_ns = end_ns;
+	__builtin_memset(record->words, 0, sizeof(record->words)); /* the slot still has an earlier record */
+}
+
+/* The record is whole. Others may read it from now on. */
+static __always_inline void end_record(struct icepath_record *record)
+{
+	__u32 position = ~record->seq;
+	barrier();
+#if defined(bpf_target_x86)
+	*(volatile __u32 *)&record->seq = position; /* stores keep their order */
+#else
+	__sync_lock_test_and_set(&record->seq, position);
+#endif
+}
+
+/* A ring has room again: says what this CPU has lost. */
+static __noinline void log_loss(__u32 cpu, struct icepath_slot *slot)
+{
+	struct icepath_cpu_state *state = &cpu_states[index_of(cpu)];
+	__u32 count = state->lost;
+	if (!slot || !count || __sync_val_compare_and_swap(&state->lost, count, 0) != count)
+		return;
+	__u32 position = __sync_fetch_and_add(&slot->position, 1);
+	struct icepath_record *record = record_at(slot, position);
+	fill_header(record, position, cpu, ICEPATH_RECORD_LOSS, ICEPATH_CONTEXT_TASK, 0, bpf_ktime_get_ns());
+	record->loss.begin_ns = state->lost_since_ns;
+	record->loss.count = count;
+	end_record(record);
+}
+
+/*
+ * The next record of this CPU's slot with its header filled in, or NULL if the slot is full. The caller fills the rest
+ * in and calls end_record().
+ */
 static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type, __u8 context, __u32 tid, __u64 end_ns)
 {
 	__u32 slot_index = cpu < MAX_CPUS ? slot_of_cpu[index_of(cpu)] : slot_count - 1;
 	struct icepath_slot *slot = bpf_map_lookup_elem(&slots, &slot_index);
 	if (!slot)
 		return NULL;
+	if (rings) {
+		struct icepath_cpu_state *state = &cpu_states[index_of(cpu)];
+		if (!has_room(slot, slot_index)) {
+			if (__sync_fetch_and_add(&state->lost, 1) == 0)
+				state->lost_since_ns = end_ns;
+			return NULL;
+		}
+		if (state->lost)
+			log_loss(cpu, slot);
+	}
 	/* Atomic: an interrupt may log in between, and CPUs share the last slot. */
 	__u32 position = __sync_fetch_and_add(&slot->position, 1);
-	if (position % ICEPATH_FILL_STEP == 0) {
+	if (!rings && position % ICEPATH_FILL_STEP == 0) {
 		struct icepath_fill *fill = bpf_map_lookup_elem(&fills, &slot_index);
 		if (fill)
 			fill->position = position;
 	}
-	if (position >= slot_capacity)
+	if (!rings && position >= slot_capacity)
 		return NULL;
-	struct icepath_record *record = (struct icepath_record *)(slot + 1) + position;
-	record->type = type;
-	record->version = ICEPATH_RECORD_VERSION;
-	record->bytes = sizeof(*record);
-	record->context = context;
-	record->seq = position;
-	record->tid = tid;
-	record->cpu = cpu;
-	record->flags = 0;
-	record->end_ns = end_ns;
-	__builtin_memset(record->words, 0, sizeof(record->words)); /* the slot still has an earlier block's record */
+	struct icepath_record *record = record_at(slot, position);
+	fill_header(record, position, cpu, type, context, tid, end_ns);
 	return record;
 }
 
@@ -162,6 +235,8 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 		return;
 	__builtin_memcpy(record->thread.comm, task->comm, sizeof(record->thread.comm));
 	record->thread.tgid = task->tgid;
+	record->thread.start_ns = task->start_time;
+	end_record(record);
 }
 
 /*

@@ -3,23 +3,30 @@
 #define ICEPATH_EBPF_SOCKETS_BPF_H
 /* What the run's sockets announce, queue and hand out. Part of capture.bpf.c. */
 
-static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u32 bytes,
-														 bool has_stream_end, __u32 stream_end)
+static __always_inline void log_socket_waking(__u8 type, enum icepath_tier tier, __u64 key, __u32 bytes,
+											  bool has_stream_end, __u32 stream_end, __u32 woken_tid)
 {
 	__u32 cpu;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
-		return NULL;
+		return;
 	struct icepath_record *record =
 		begin_record(cpu, type, context_of(state), (__u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 	if (!record)
-		return NULL;
+		return;
 	record->flags = tier << ICEPATH_FLAG_TIER_SHIFT;
 	record->socket.socket = key;
 	record->socket.stream_end = stream_end;
 	record->socket.bytes = bytes;
 	record->socket.has_stream_end = has_stream_end;
-	return record;
+	record->socket.woken_tid = woken_tid;
+	end_record(record);
+}
+
+static __always_inline void log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u32 bytes, bool has_stream_end,
+									   __u32 stream_end)
+{
+	log_socket_waking(type, tier, key, bytes, has_stream_end, stream_end, 0);
 }
 
 /* The end of what a TCP socket has received, in the words of the socket that sent it. */

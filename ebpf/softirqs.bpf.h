@@ -21,8 +21,9 @@ struct {
 /* Softirqs that lost their CPU since the block began and haven't come back: mostly 0. */
 __s64 softirqs_away = 0;
 
-static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind,
-															__u32 vector, __u8 context)
+/* Its record, or NULL; the caller ends it. */
+static __always_inline struct icepath_record *begin_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind,
+															  __u32 vector, __u8 context)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	/* On an idle CPU an interrupt delays nothing, unless it is long enough to delay a wakeup. */
@@ -35,6 +36,13 @@ static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 beg
 	record->interrupt.vector = vector;
 	record->interrupt.kind = kind;
 	return record;
+}
+
+static __always_inline void log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind, __u32 vector, __u8 context)
+{
+	struct icepath_record *record = begin_interrupt(cpu, begin_ns, now, kind, vector, context);
+	if (record)
+		end_record(record);
 }
 
 #define NET_TX_SOFTIRQ 2 /* include/linux/interrupt.h */
@@ -63,10 +71,12 @@ static __always_inline void put_softirq_away(struct icepath_cpu_state *state, __
 	struct icepath_softirq *away = bpf_task_storage_get(&softirqs, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct icepath_record *record = is_of_anothers_packets(state)
 										? NULL
-										: log_interrupt(cpu, state->softirq_begin_ns, now, ICEPATH_INTERRUPT_SOFTIRQ,
-														state->softirq_vector, ICEPATH_CONTEXT_SOFTIRQ);
-	if (record)
+										: begin_interrupt(cpu, state->softirq_begin_ns, now, ICEPATH_INTERRUPT_SOFTIRQ,
+														  state->softirq_vector, ICEPATH_CONTEXT_SOFTIRQ);
+	if (record) {
 		record->flags = ICEPATH_FLAG_GOES_ON;
+		end_record(record);
+	}
 	state->in_softirq = 0;
 	state->softirq_begin_ns = 0;
 	if (!away)

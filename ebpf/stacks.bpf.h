@@ -105,6 +105,7 @@ static __noinline void log_event_stack(void *context, __u8 type, __u32 tid, __u6
 		return;
 	record->sample.tgid = is_of_run ? current->tgid : 0;
 	record->sample.stack = number + 1;
+	end_record(record);
 }
 
 #endif

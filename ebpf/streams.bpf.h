@@ -77,9 +77,9 @@ static __always_inline __u8 kind_of_socket(struct sock *sk)
 	const __u16 family = sk->__sk_common.skc_family, type = sk->sk_type;
 	const bool is_unix = family == 1, is_internet = family == 2 || family == 10; /* include/linux/socket.h */
 	if (type == 1) /* SOCK_STREAM */
-		return is_unix                                                ? ICEPATH_OBJECT_UNIX_STREAM
-			   : is_internet && sk->sk_protocol == IPPROTO_TCP        ? ICEPATH_OBJECT_TCP
-																	  : ICEPATH_OBJECT_SOCKET;
+		return is_unix                                         ? ICEPATH_OBJECT_UNIX_STREAM
+			   : is_internet && sk->sk_protocol == IPPROTO_TCP ? ICEPATH_OBJECT_TCP
+															   : ICEPATH_OBJECT_SOCKET;
 	if (type == 2) /* SOCK_DGRAM */
 		return is_unix                                         ? ICEPATH_OBJECT_UNIX_DATAGRAM
 			   : is_internet && sk->sk_protocol == IPPROTO_UDP ? ICEPATH_OBJECT_UDP
@@ -105,8 +105,7 @@ int BPF_PROG(on_sock_send_length, struct sock *sk, int bytes, int flags)
 	if (!capturing || bytes <= 0)
 		return 0;
 	struct icepath_task *task = worker_of(bpf_get_current_task_btf());
-	struct stream *stream =
-		bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
+	struct stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
 	if (!stream)
 		return 0;
 	const __u8 kind = kind_of_socket(sk);
@@ -147,8 +146,7 @@ int BPF_PROG(on_sock_recv_length, struct sock *sk, int bytes, int flags)
 			task->call_kind = ICEPATH_CALL_OTHER;
 		return 0;
 	}
-	struct stream *stream =
-		bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
+	struct stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
 	if (!stream)
 		return 0;
 	const __u8 kind = kind_of_socket(sk);

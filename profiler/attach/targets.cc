@@ -2,14 +2,18 @@
 #include "profiler/attach/targets.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -28,6 +32,33 @@ std::string text_of(const std::string &path)
 	return text;
 }
 
+std::string name_of(pid_t process)
+{
+	std::string name = text_of(fmt::format("/proc/{}/comm", process));
+	if (!name.empty() && name.back() == '\n')
+		name.pop_back();
+	return name;
+}
+
+// Of /proc/PID/stat, counted from 1 as in proc(5): from the third on.
+uint64_t field_of(pid_t process, int field)
+{
+	const std::string text = text_of(fmt::format("/proc/{}/stat", process));
+	std::istringstream rest(text.substr(text.rfind(')') + 1)); // the name may contain anything
+	std::string skipped;
+	for (int i = 3; i < field; i++)
+		rest >> skipped;
+	uint64_t value = 0;
+	rest >> value;
+	return value;
+}
+
+pid_t parent_of(pid_t process)
+{
+	constexpr int kParent = 4;
+	return static_cast<pid_t>(field_of(process, kParent));
+}
+
 uint64_t ns_of(clockid_t clock)
 {
 	timespec now{};
@@ -38,14 +69,8 @@ uint64_t ns_of(clockid_t clock)
 // By CLOCK_MONOTONIC. The kernel counts ticks of CLOCK_BOOTTIME, which also runs while the machine sleeps.
 uint64_t start_of(pid_t process)
 {
-	const std::string text = text_of(fmt::format("/proc/{}/stat", process));
-	std::istringstream rest(text.substr(text.rfind(')') + 1)); // the name may contain anything
-	std::string skipped;
-	constexpr int kFieldsBefore = 19; // from the third to the 22nd: proc(5)
-	for (int i = 0; i < kFieldsBefore; i++)
-		rest >> skipped;
-	uint64_t ticks = 0;
-	rest >> ticks;
+	constexpr int kStart = 22;
+	const uint64_t ticks = field_of(process, kStart);
 	const uint64_t since_boot_ns = ticks * (1'000'000'000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 	const uint64_t asleep_ns = ns_of(CLOCK_BOOTTIME) - ns_of(CLOCK_MONOTONIC);
 	return since_boot_ns > asleep_ns ? since_boot_ns - asleep_ns : 0;
@@ -83,10 +108,7 @@ std::vector<OpenTarget> open_targets(const std::vector<pid_t> &processes)
 		target.pidfd = pidfd_of(process);
 		if (!target.pidfd)
 			throw not_opened(process, errno);
-		std::string name = text_of(fmt::format("/proc/{}/comm", process));
-		if (!name.empty() && name.back() == '\n')
-			name.pop_back();
-		target.target = {static_cast<uint32_t>(process), model::printable(name), start_of(process)};
+		target.target = {static_cast<uint32_t>(process), model::printable(name_of(process)), start_of(process)};
 		if (is_32_bit(process))
 			throw Failure(ExitCode::Usage,
 						  fmt::format("{} (process {}) is a 32-bit program, whose system calls have other numbers: "
@@ -96,6 +118,31 @@ std::vector<OpenTarget> open_targets(const std::vector<pid_t> &processes)
 			throw Failure(ExitCode::Usage, fmt::format("process {} has ended", process));
 	}
 	return targets;
+}
+
+std::vector<pid_t> processes_named(const std::string &pattern)
+{
+	std::map<pid_t, pid_t> parents; // of those that match
+	std::error_code error;
+	for (const auto &entry : std::filesystem::directory_iterator("/proc", error)) {
+		const std::string number = entry.path().filename();
+		if (number.find_first_not_of("0123456789") != std::string::npos)
+			continue;
+		const auto process = static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10));
+		if (process != getpid() && fnmatch(pattern.c_str(), name_of(process).c_str(), 0) == 0)
+			parents[process] = parent_of(process);
+	}
+	std::vector<pid_t> first;
+	for (const auto &[process, parent] : parents) {
+		pid_t above = parent;
+		while (above > 1 && !parents.contains(above))
+			above = parent_of(above);
+		if (!parents.contains(above))
+			first.push_back(process);
+	}
+	if (first.empty())
+		throw Failure(ExitCode::Usage, fmt::format("no process is named {}", model::printable(pattern)));
+	return first;
 }
 
 bool has_ended(const OpenTarget &target)

@@ -3,6 +3,7 @@
 // The running programs that the user names.
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 #include "profiler/channel.h"
@@ -18,6 +19,10 @@ struct OpenTarget {
 // Throws Failure(Usage) if a process doesn't exist, isn't the first thread of one, or is a 32-bit program on a 64-bit
 // kernel.
 std::vector<OpenTarget> open_targets(const std::vector<pid_t> &processes);
+
+// The processes whose name (comm, proc(5)) matches the shell pattern, without those that such a one has started, and
+// without this one. Throws Failure(Usage) if there is none.
+std::vector<pid_t> processes_named(const std::string &pattern);
 
 bool has_ended(const OpenTarget &target);
 

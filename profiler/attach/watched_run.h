@@ -16,6 +16,8 @@ namespace icepath::attach {
 struct Wishes {
 	std::string directory; // of the run; made by the session
 	double duration_s = 0; // 0: until it is stopped or the programs have ended
+	// Of each CPU, a power of 2. They last half a second of the busiest programs that were tried.
+	uint32_t records_per_ring = 1u << 17;
 };
 
 struct Outcome {
@@ -27,7 +29,7 @@ struct Outcome {
 
 // `targets` are those that the helper has taken. `stops`: the user wants to end it. Throws Failure if nothing could be
 // watched.
-Outcome watch(const std::vector<OpenTarget> &targets, model::Head head, const Wishes &wishes, privilege::Helper &helper,
-			  const std::function<bool()> &stops);
+Outcome watch(const std::vector<OpenTarget> &targets, const model::Head &head, const Wishes &wishes,
+			  privilege::Helper &helper, const std::function<bool()> &stops);
 
 } // namespace icepath::attach

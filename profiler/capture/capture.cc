@@ -16,6 +16,7 @@
 #include <fstream>
 #include <utility>
 
+#include "ebpf/ends.h"
 #include "icepath/plugin.h"
 #include "profiler/capture/bpf_object.h"
 #include "profiler/capture/call_kinds.h"
@@ -144,6 +145,12 @@ BpfObject Capture::opened(const std::vector<uint32_t> &cpus, uint32_t records_pe
 	std::memcpy(const_cast<unsigned int *>(bpf->rodata->eventfd_calls), eventfds.data(), sizeof(eventfds));
 	bpf_program__set_autoload(bpf->progs.on_sched_process_exec, compares_at_exec());
 	bpf_program__set_autoload(bpf->progs.mark_running, !targets_.empty());
+	bpf_program__set_autoload(bpf->progs.list_ends, !targets_.empty());
+	if (!targets_.empty()) {
+		bpf->rodata->rings = true;
+		bpf_map__set_max_entries(bpf->maps.taken, slot_count_);
+		bpf_map__set_max_entries(bpf->maps.ends, ICEPATH_ENDS);
+	}
 	bpf->rodata->target_count = static_cast<uint32_t>(targets_.size());
 	for (size_t i = 0; i < targets_.size() && i < ICEPATH_TARGETS; i++)
 		const_cast<icepath_rights &>(bpf->rodata->target_rights[i]) = targets_[i].might;
@@ -339,6 +346,9 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 	for (uint32_t i = 0; i < slot_count_; i++) {
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 		fills_[i].position = 0;
+		const icepath_taken none{};
+		if (!targets_.empty() && bpf_map_update_elem(bpf_map__fd(bpf_->maps.taken), &i, &none, BPF_ANY))
+			throw Failure(ExitCode::MachineCannot, fmt::format("cannot empty the capture: {}", std::strerror(errno)));
 	}
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
 	bpf_->bss->softirqs_away = 0;
@@ -358,6 +368,23 @@ void Capture::look_for_skipped()
 	const uint64_t begin_ns = icepath_now_ns();
 	const Misses now = misses();
 	skips_.look(begin_ns, icepath_now_ns(), now);
+}
+
+std::vector<SkippedPrograms> Capture::skipped_since()
+{
+	look_for_skipped();
+	const std::vector<SkippedPrograms> skipped = skips_.skipped();
+	skips_.begin(icepath_now_ns(), misses());
+	return skipped;
+}
+
+uint32_t Capture::list_ends()
+{
+	if (targets_.empty())
+		throw Failure(ExitCode::Internal, "what programs have open was to be listed, and none is watched");
+	__atomic_store_n(&bpf_->bss->ends_found, 0u, __ATOMIC_SEQ_CST);
+	run_over_all(bpf_->progs.list_ends);
+	return __atomic_load_n(&bpf_->bss->ends_found, __ATOMIC_SEQ_CST);
 }
 
 std::vector<SkippedPrograms> Capture::end_block()
@@ -419,6 +446,10 @@ Misses Capture::misses() const
 int Capture::slots_fd() const { return bpf_map__fd(bpf_->maps.slots); }
 
 int Capture::fills_fd() const { return bpf_map__fd(bpf_->maps.fills); }
+
+int Capture::taken_fd() const { return bpf_map__fd(bpf_->maps.taken); }
+
+int Capture::ends_fd() const { return bpf_map__fd(bpf_->maps.ends); }
 
 int Capture::user_stacks_fd() const { return bpf_map__fd(bpf_->maps.user_stacks); }
 

@@ -43,8 +43,9 @@ public:
 	// ordinary processes of that user and group, since it was marked or started by a marked one, and doesn't hide its
 	// memory (ebpf/rights.bpf.h). Of libraries' sockets, only that user's are recorded.
 	// `targets`: programs whose processes, with all threads and what they have started and will start, are families of
-	// the capture, numbered from 1 in this order. Tasks of the processes `own` are in none. Throws
-	// Failure(MachineCannot) if running tasks can't be marked.
+	// the capture, numbered from 1 in this order. Tasks of the processes `own` are in none. Slots are rings
+	// then, and records_per_slot a power of 2 (ebpf/records.h). Throws Failure(MachineCannot) if running tasks can't be
+	// marked.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
 			std::optional<Owner> sampled = {}, std::optional<Owner> owner = {}, std::vector<Target> targets = {},
 			std::array<uint32_t, 2> own = {});
@@ -74,6 +75,12 @@ public:
 					 uint64_t sample_period_ns = 0);
 	// Checks whether the kernel has skipped programs since the last look or the block's begin. Takes some 100 µs.
 	void look_for_skipped();
+	// Of a block with targets, which lasts as long as they are watched: looks, and returns what was skipped since the
+	// last time.
+	std::vector<SkippedPrograms> skipped_since();
+	// Lists what the targets' processes have open in the map of ends_fd(). Returns how many there are.
+	uint32_t list_ends();
+
 	// Stops logging, and names the stacks. Returns the block's skipped programs with spans of time, which looks make
 	// narrower.
 	std::vector<SkippedPrograms> end_block();
@@ -85,6 +92,9 @@ public:
 	// wants VM_SHARED, which mmap drops for one). So nothing read back from the slots may serve as a bound.
 	int slots_fd() const;
 	int fills_fd() const; // an icepath_fill for each slot
+	// With targets slots are rings: an icepath_taken for each, and the list of icepath_end.
+	int taken_fd() const;
+	int ends_fd() const;
 	int user_stacks_fd() const; // an icepath_user_stack for each of the first stacks; only if it samples
 	const NamedStacks *named_stacks() const { return named_stacks_.get(); } // nullptr: it doesn't sample
 	// Whether probes use perf events.

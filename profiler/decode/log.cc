@@ -36,6 +36,10 @@ bool usable(const icepath_record &record, const Observations &seen)
 	case ICEPATH_RECORD_WAKE:
 	case ICEPATH_RECORD_MIGRATE:
 	case ICEPATH_RECORD_UNSEEN:
+	case ICEPATH_RECORD_LOSS:
+		seen.lost.push_back({record.loss.begin_ns, record.end_ns,
+							 static_cast<uint32_t>(std::min<uint64_t>(record.loss.count, UINT32_MAX))});
+		break;
 	case ICEPATH_RECORD_STILL_OFF:
 	case ICEPATH_RECORD_THREAD:
 	case ICEPATH_RECORD_SAMPLE:

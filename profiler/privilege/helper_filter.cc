@@ -18,6 +18,8 @@ void allow_capturing_calls_only(const Attaching &attaching)
 	filter.allow_each(SCMP_SYS(bpf), 0,
 					  {BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_RAW_TRACEPOINT_OPEN,
 					   BPF_LINK_CREATE, BPF_OBJ_GET_INFO_BY_FD});
+	if (attaching.lists) // runs iterators that are loaded
+		filter.allow_each(SCMP_SYS(bpf), 0, {BPF_ITER_CREATE});
 	if (attaching.perf_events) {
 		filter.allow(SCMP_SYS(perf_event_open));
 		filter.allow_each(SCMP_SYS(ioctl), 1, {PERF_EVENT_IOC_SET_BPF});

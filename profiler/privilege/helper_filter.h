@@ -5,6 +5,7 @@ namespace icepath::privilege {
 struct Attaching {
 	bool perf_events; // probes attach to perf events, as kprobes do
 	bool samples; // it starts and stops timers that it has opened
+	bool lists; // it runs iterators that it has loaded
 };
 
 // For a process that has loaded its BPF programs, under no_new_privs: from now on it attaches and detaches them,

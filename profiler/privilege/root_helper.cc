@@ -77,6 +77,11 @@ std::string text_of(const HelperReply &reply)
 	return {reply.message.data(), strnlen(reply.message.data(), reply.message.size())};
 }
 
+std::vector<capture::SkippedPrograms> skipped_in(const HelperReply &reply)
+{
+	return {reply.skipped.begin(), reply.skipped.begin() + std::min<size_t>(reply.skipped_count, reply.skipped.size())};
+}
+
 HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &cpus)
 {
 	HelperRequest request{};
@@ -149,7 +154,7 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	request.samples = samples;
 	std::vector<Fd> fds;
 	const HelperReply reply = ask(request, {}, fds);
-	if (fds.size() != (samples ? 4 : 2))
+	if (fds.size() != size_t{2} + (samples ? 2 : 0) + (has_targets_ ? 2 : 0))
 		throw Failure(ExitCode::Internal, "the root helper sent no slots");
 	Loaded loaded;
 	loaded.slots = std::move(fds[0]);
@@ -157,6 +162,10 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	if (samples) {
 		loaded.named_stacks = std::move(fds[2]);
 		loaded.user_stacks = std::move(fds[3]);
+	}
+	if (has_targets_) {
+		loaded.ends = std::move(fds.back());
+		loaded.taken = std::move(fds[fds.size() - 2]);
 	}
 	loaded.knows_kernel = reply.knows_kernel != 0;
 	loaded.slot_records = records_per_slot;
@@ -178,7 +187,9 @@ uint32_t Helper::take_target(int pidfd)
 	HelperRequest request{};
 	request.kind = HelperRequestKind::Target;
 	std::vector<Fd> none;
-	return ask(request, {pidfd}, none).worker;
+	const uint32_t family = ask(request, {pidfd}, none).worker;
+	has_targets_ = true;
+	return family;
 }
 
 uint32_t Helper::add_worker(int pidfd)
@@ -241,7 +252,17 @@ std::vector<capture::SkippedPrograms> Helper::end_block()
 	std::vector<Fd> none;
 	const HelperReply reply = ask(request, {}, none);
 	unwatched_ = reply.unwatched;
-	return {reply.skipped.begin(), reply.skipped.begin() + std::min<size_t>(reply.skipped_count, reply.skipped.size())};
+	return skipped_in(reply);
+}
+
+Helper::Looked Helper::look()
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::Look;
+	std::vector<Fd> none;
+	const HelperReply reply = ask(request, {}, none);
+	unwatched_ = reply.unwatched;
+	return {skipped_in(reply), reply.worker};
 }
 
 } // namespace icepath::privilege

@@ -36,7 +36,8 @@ inline constexpr size_t kMaxTargets = ICEPATH_TARGETS;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
-	// cpus, each online, once, and of a member claimed; records_per_slot, samples; replies with the maps of the slots
+	// cpus, each online, once, and of a member claimed; records_per_slot, samples; replies with the maps of the slots,
+	// with targets also of icepath_taken and icepath_end,
 	// and of their fill levels, and with `samples` the memory of capture/named_stacks.h and the map of the user's
 	// stacks
 	Load,
@@ -57,6 +58,9 @@ enum class HelperRequestKind : uint32_t {
 	// has started and will start, but not what gains rights that it hasn't. Only as long as icepath is root: what is
 	// watched then is what root named, and no process that is the user's can add to it. Replies with the family.
 	Target,
+	// With targets, while they are watched: lists in the map of ends what they have open. Replies with their number,
+	// and with what was skipped since the last time.
+	Look,
 };
 
 struct HelperRequest {
@@ -85,14 +89,14 @@ struct ProbeChoice {
 struct HelperReply {
 	int32_t exit_code; // 0: done
 	std::array<char, 384> message; // the reason; Claim: also the reason for doing without
-	uint32_t worker; // AddWorker; Follow, Target: the family
+	uint32_t worker; // AddWorker; Follow, Target: the family; Look: how many ends were found
 	uint32_t slot_bytes, slot_count; // Load
 	uint32_t knows_kernel; // Load with `samples`; 0: this kernel shows the addresses of its functions to nobody
 	capture::ProbeSet available; // Load, Attach
 	std::array<ProbeChoice, capture::kProbes.size()> choices; // Load
-	uint32_t skipped_count; // EndBlock
+	uint32_t skipped_count; // EndBlock, Look
 	std::array<capture::SkippedPrograms, capture::kMostSkipTimes> skipped;
-	uint32_t unwatched; // EndBlock: as Capture::unwatched_tasks()
+	uint32_t unwatched; // EndBlock, Look: as Capture::unwatched_tasks()
 };
 
 // The helper doesn't answer.
@@ -122,6 +126,7 @@ public:
 		Fd slots, fills; // the maps: of icepath_slot with its records, and of icepath_fill
 		Fd named_stacks; // see capture/named_stacks.h; none: blocks can't be sampled
 		Fd user_stacks; // as named_stacks; of icepath_user_stack
+		Fd taken, ends; // with targets, the maps of icepath_taken and icepath_end
 		bool knows_kernel = false; // sampled functions of the kernel have names
 		uint32_t slot_bytes = 0, slot_count = 0, slot_records = 0;
 		capture::ProbeSet available = 0;
@@ -146,13 +151,19 @@ public:
 	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks,
 					 uint64_t sample_period_ns = 0);
 	std::vector<capture::SkippedPrograms> end_block();
-	// As of the last end_block(), see capture::Capture::unwatched_tasks().
+	struct Looked {
+		std::vector<capture::SkippedPrograms> skipped; // since the last time
+		uint32_t ends = 0; // how many are listed, those without room included
+	};
+	Looked look(); // with targets, between begin_block() and end_block()
+	// As of the last end_block() or look(), see capture::Capture::unwatched_tasks().
 	uint32_t unwatched_tasks() const { return unwatched_; }
 	pid_t pid() const { return process_.pid(); }
 
 private:
 	HelperReply ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received);
 	RootProcess process_;
+	bool has_targets_ = false;
 	uint32_t unwatched_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -136,6 +137,11 @@ public:
 		case HelperRequestKind::Claim:
 			claim(request, reply);
 			break;
+		case HelperRequestKind::Look:
+			put_skipped(capture().skipped_since(), reply);
+			reply.worker = capture().list_ends();
+			reply.unwatched = capture().unwatched_tasks();
+			break;
 		case HelperRequestKind::Target:
 			reply.worker = take_target(fds, sender);
 			break;
@@ -177,6 +183,7 @@ private:
 	std::vector<uint32_t> checked_cpus(const HelperRequest &request) const
 	{
 		if (capture_ || request.cpu_count > request.cpus.size() || request.records_per_slot == 0 ||
+			(!targets_.empty() && !std::has_single_bit(request.records_per_slot)) ||
 			request.records_per_slot > (rights_ == HelperRights::OfRoot ? kMostRecords : kMostRecordsOfMember) ||
 			request.forced_tier > std::size(capture::kTierNames))
 			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
@@ -230,9 +237,11 @@ private:
 			to_send.push_back(capture_->user_stacks_fd());
 			reply.knows_kernel = stacks->knows_kernel();
 		}
+		if (!targets_.empty())
+			to_send.insert(to_send.end(), {capture_->taken_fd(), capture_->ends_fd()});
 		const bool kprobes = capture_->uses_perf_events();
 		limit_capabilities(for_capturing(kprobes));
-		allow_capturing_calls_only({kprobes, request.samples != 0});
+		allow_capturing_calls_only({kprobes, request.samples != 0, !targets_.empty()});
 	}
 
 	void claim(const HelperRequest &request, HelperReply &reply)

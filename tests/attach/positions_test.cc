@@ -44,8 +44,7 @@ Ends tcp_pair()
 	auto *at = reinterpret_cast<sockaddr *>(&address);
 	const int at_once = 1;
 	if (bind(listener, at, size) || listen(listener, 1) || getsockname(listener, at, &size) ||
-		connect(connected, at, size) ||
-		setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once)))
+		connect(connected, at, size) || setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once)))
 		return {};
 	return {connected, accept(listener, nullptr, nullptr)};
 }
@@ -147,10 +146,10 @@ TEST_P(PositionsOf, BothEndsAgree)
 	const Watched watched = watch_programs({program.pid()}, 30, [&] { program.shared().goes = 1; });
 	ASSERT_EQ(watched.outcome.lost, 0u);
 	const uint64_t modulus = GetParam().modulus;
-	const Positions given = positions_of(watched, program.shared().tids[0], ICEPATH_CALL_GIVE,
-										 program.shared().counts[0], modulus);
-	const Positions taken = positions_of(watched, program.shared().tids[1], ICEPATH_CALL_TAKE,
-										 program.shared().counts[1], modulus);
+	const Positions given =
+		positions_of(watched, program.shared().tids[0], ICEPATH_CALL_GIVE, program.shared().counts[0], modulus);
+	const Positions taken =
+		positions_of(watched, program.shared().tids[1], ICEPATH_CALL_TAKE, program.shared().counts[1], modulus);
 	EXPECT_EQ(given.calls, static_cast<size_t>(kGives));
 	EXPECT_GE(given.known, given.calls * 95 / 100);
 	EXPECT_EQ(taken.known, taken.calls);

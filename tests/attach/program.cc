@@ -45,7 +45,8 @@ Program::~Program()
 
 void Program::await_ready() const { await(shared_->is_ready); }
 
-Watched watch_programs(const std::vector<pid_t> &processes, double seconds, const std::function<void()> &begun)
+Watched watch_programs(const std::vector<pid_t> &processes, double seconds, const std::function<void()> &begun,
+					   uint32_t records_per_ring)
 {
 	const std::vector<OpenTarget> targets = open_targets(processes);
 	const privilege::Identity user = privilege::invoking_user();
@@ -61,7 +62,7 @@ Watched watch_programs(const std::vector<pid_t> &processes, double seconds, cons
 	std::filesystem::remove_all(directory);
 	bool has_begun = false;
 	Watched watched;
-	watched.outcome = watch(targets, head, {directory, seconds}, helper, [&] {
+	watched.outcome = watch(targets, head, {directory, seconds, records_per_ring}, helper, [&] {
 		if (!has_begun)
 			begun();
 		has_begun = true;
@@ -70,6 +71,8 @@ Watched watch_programs(const std::vector<pid_t> &processes, double seconds, cons
 	rundir::Reader reader(directory);
 	while (const auto read = reader.next())
 		watched.windows.push_back(*read->window);
+	if (reader.tail() && reader.tail()->detached)
+		watched.detached = *reader.tail()->detached;
 	std::filesystem::remove_all(directory);
 	for (const model::Window &window : watched.windows)
 		for (const model::SlotCapture &slot : window.slots)

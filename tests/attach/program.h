@@ -40,11 +40,13 @@ void await(const std::atomic<uint32_t> &word); // sleeps until it isn't 0
 
 struct Watched {
 	Outcome outcome;
+	model::Detached detached;
 	std::vector<model::Window> windows; // as the run directory has them
 	std::vector<icepath_record> calls; // of all windows, in order of their ends
 };
 
 // Watches the processes until they end, or for that time. `begun`: called once, while they are watched.
-Watched watch_programs(const std::vector<pid_t> &processes, double seconds, const std::function<void()> &begun);
+Watched watch_programs(const std::vector<pid_t> &processes, double seconds, const std::function<void()> &begun,
+					   uint32_t records_per_ring = 1u << 17);
 
 } // namespace icepath::attach

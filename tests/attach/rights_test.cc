@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that gains rights which its program hadn't isn't watched from then on, nor are those that it starts.
-#include <gtest/gtest.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -124,10 +124,9 @@ TEST_F(ProgramsOfAUser, OfRootMayBecomeAUser)
 	});
 	program.await_ready();
 	const Watched watched = watch_programs({program.pid()}, 30, [&] { program.shared().goes = 1; });
-	EXPECT_EQ(std::ranges::count_if(watched.calls,
-									[](const icepath_record &record) {
-										return record.call.object_kind == ICEPATH_OBJECT_UNIX_STREAM;
-									}),
+	EXPECT_EQ(std::ranges::count_if(
+				  watched.calls,
+				  [](const icepath_record &record) { return record.call.object_kind == ICEPATH_OBJECT_UNIX_STREAM; }),
 			  100);
 }
 

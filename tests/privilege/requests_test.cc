@@ -54,7 +54,7 @@ TEST(Requests, OfAnotherSizeEndTheHelper)
 TEST(Requests, ThatNobodyKnowsAreRefused)
 {
 	RawHelper helper;
-	for (const uint32_t kind : {8u, 9u, 0x80000000u, UINT32_MAX})
+	for (const uint32_t kind : {10u, 11u, 0x80000000u, UINT32_MAX})
 		expect_refused(helper.ask(request_of(static_cast<HelperRequestKind>(kind))), kInternal, "doesn't know");
 	EXPECT_TRUE(helper.is_well());
 }
@@ -345,7 +345,7 @@ TEST(Requests, RandomBytesAreRefused)
 	const size_t descriptors = helper.open_descriptors();
 	for (int i = 0; i < 2000; i++) {
 		auto request = random_request<HelperRequest>(random);
-		request.kind = static_cast<HelperRequestKind>(random() % 9);
+		request.kind = static_cast<HelperRequestKind>(random() % 11);
 		if (request.kind == HelperRequestKind::Load) // a valid load would take long
 			request.records_per_slot |= 1u << 31;
 		if (request.kind == HelperRequestKind::Claim) // another run may measure on an existing CPU

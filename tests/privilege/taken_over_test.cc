@@ -48,6 +48,17 @@ TEST_F(TakenOver, HelperThatSamples)
 	expect_as_the_page_says("helper, measuring", helper.pid());
 }
 
+TEST_F(TakenOver, HelperThatWatchesARunningProgram)
+{
+	const Child program;
+	RawHelper helper(nobody());
+	const auto taken = helper.ask(request_of(HelperRequestKind::Target), {program.pidfd()});
+	ASSERT_TRUE(taken && taken->exit_code == 0);
+	const auto loaded = helper.ask(load_of(0));
+	ASSERT_TRUE(loaded && loaded->exit_code == 0) << sentence(*loaded);
+	expect_as_the_page_says("helper, measuring", helper.pid());
+}
+
 TEST_F(TakenOver, SpaceThatHasMadeNamespaces)
 {
 	RootSpace space(nobody(), "/bin/sh", [] {});

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is connected to whom, and which end was accepted.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/attach/program.h"
+
+namespace icepath::attach {
+namespace {
+
+using model::EndRole;
+using model::StreamKind;
+
+class ConnectionsOf : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+	}
+};
+
+// Without the pipes that tests inherit.
+std::vector<model::Connection> of_sockets(const Watched &watched)
+{
+	std::vector<model::Connection> connections;
+	std::ranges::copy_if(watched.detached.connections, std::back_inserter(connections),
+						 [](const model::Connection &connection) {
+							 return connection.kind == StreamKind::UnixStream || connection.kind == StreamKind::Tcp;
+						 });
+	return connections;
+}
+
+// A server and a client: two processes of one program, or two programs.
+int listen_at(int family, sockaddr_storage &address, socklen_t &size)
+{
+	const int listener = socket(family, SOCK_STREAM, 0);
+	if (family == AF_UNIX) {
+		auto &local = reinterpret_cast<sockaddr_un &>(address);
+		local.sun_family = AF_UNIX; // an abstract address
+		const std::string name = fmt::format("icepath-attach-test-{}", getpid());
+		std::memcpy(local.sun_path + 1, name.data(), name.size());
+		size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+	} else if (family == AF_INET) {
+		auto &local = reinterpret_cast<sockaddr_in &>(address);
+		local.sin_family = AF_INET;
+		local.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		size = sizeof(sockaddr_in);
+	} else {
+		auto &local = reinterpret_cast<sockaddr_in6 &>(address);
+		local.sin6_family = AF_INET6;
+		local.sin6_addr = in6addr_loopback;
+		size = sizeof(sockaddr_in6);
+	}
+	auto *at = reinterpret_cast<sockaddr *>(&address);
+	if (bind(listener, at, size) || listen(listener, 4) || (family != AF_UNIX && getsockname(listener, at, &size)))
+		_exit(1);
+	return listener;
+}
+
+void server_and_client(int family, Shared &shared)
+{
+	sockaddr_storage address{};
+	socklen_t size = 0;
+	const int listener = listen_at(family, address, size);
+	char byte = 0;
+	if (fork() == 0) {
+		close(listener);
+		const int own = socket(family, SOCK_STREAM, 0);
+		if (connect(own, reinterpret_cast<sockaddr *>(&address), size))
+			_exit(1);
+		shared.tids[0] = static_cast<uint32_t>(getpid());
+		shared.is_ready = 1;
+		await(shared.goes);
+		if (write(own, &byte, 1) != 1)
+			_exit(1);
+		pause();
+	}
+	const int accepted = accept(listener, nullptr, nullptr);
+	(void)!read(accepted, &byte, 1);
+	pause();
+}
+
+class StreamFamilies : public ConnectionsOf, public testing::WithParamInterface<int> {};
+
+TEST_P(StreamFamilies, HaveBothEndsWithTheirRoles)
+{
+	Program program([](Shared &shared) { server_and_client(GetParam(), shared); });
+	program.await_ready();
+	const Watched watched = watch_programs({program.pid()}, 0.5, [&] { program.shared().goes = 1; });
+	const std::vector<model::Connection> connections = of_sockets(watched);
+	ASSERT_EQ(connections.size(), 1u);
+	const model::Connection &connection = connections[0];
+	EXPECT_EQ(connection.kind, GetParam() == AF_UNIX ? StreamKind::UnixStream : StreamKind::Tcp);
+	EXPECT_FALSE(connection.leaves_machine);
+	const size_t client = connection.ends[0].role == EndRole::Connected ? 0 : 1;
+	EXPECT_EQ(connection.ends[client].role, EndRole::Connected);
+	EXPECT_EQ(connection.ends[client].process, program.shared().tids[0]);
+	EXPECT_EQ(connection.ends[1 - client].role, EndRole::Accepted);
+	EXPECT_EQ(connection.ends[1 - client].process, static_cast<uint32_t>(program.pid()));
+	// Objects are those of calls.
+	for (const icepath_record &record : watched.calls)
+		if (record.call.kind == ICEPATH_CALL_GIVE && record.tid == program.shared().tids[0] &&
+			record.call.object_kind != ICEPATH_OBJECT_UNKNOWN)
+			EXPECT_EQ(record.call.object, connection.ends[client].object);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StreamFamilies, testing::Values(AF_UNIX, AF_INET, AF_INET6));
+
+TEST_F(ConnectionsOf, PipesHaveAWriterAndAReader)
+{
+	Program program([](Shared &shared) {
+		int ends[2];
+		if (pipe(ends))
+			_exit(1);
+		if (fork() == 0) {
+			close(ends[0]);
+			shared.tids[0] = static_cast<uint32_t>(getpid());
+			shared.is_ready = 1;
+			pause();
+		}
+		close(ends[1]);
+		pause();
+	});
+	program.await_ready();
+	const Watched watched = watch_programs({program.pid()}, 0.5, [] {});
+	const auto pipe_of = std::ranges::find_if(watched.detached.connections, [&](const model::Connection &connection) {
+		return connection.ends[0].process == program.shared().tids[0];
+	});
+	ASSERT_NE(pipe_of, watched.detached.connections.end());
+	EXPECT_EQ(pipe_of->kind, StreamKind::Pipe);
+	EXPECT_EQ(pipe_of->ends[1].process, static_cast<uint32_t>(program.pid()));
+	EXPECT_EQ(pipe_of->ends[0].object, pipe_of->ends[1].object);
+}
+
+// Of a process that isn't watched nothing is told.
+TEST_F(ConnectionsOf, OthersAreNotTold)
+{
+	Program server([](Shared &shared) {
+		sockaddr_storage address{};
+		socklen_t size = 0;
+		const int listener = listen_at(AF_INET, address, size);
+		shared.tids[0] = ntohs(reinterpret_cast<sockaddr_in &>(address).sin_port);
+		shared.is_ready = 1;
+		(void)accept(listener, nullptr, nullptr);
+		pause();
+	});
+	server.await_ready();
+	const auto port = static_cast<uint16_t>(server.shared().tids[0]);
+	Program client([&](Shared &shared) {
+		sockaddr_in address{};
+		address.sin_family = AF_INET;
+		address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		address.sin_port = htons(port);
+		const int own = socket(AF_INET, SOCK_STREAM, 0);
+		if (connect(own, reinterpret_cast<sockaddr *>(&address), sizeof(address)))
+			_exit(1);
+		shared.is_ready = 1;
+		pause();
+	});
+	client.await_ready();
+	const Watched watched = watch_programs({client.pid()}, 0.5, [] {});
+	const std::vector<model::Connection> connections = of_sockets(watched);
+	ASSERT_EQ(connections.size(), 1u);
+	const auto &ends = connections[0].ends;
+	EXPECT_EQ(ends[0].process, static_cast<uint32_t>(client.pid()));
+	EXPECT_EQ(ends[0].role, EndRole::Connected);
+	EXPECT_EQ(ends[1], model::ConnectionEnd{});
+}
+
+TEST_F(ConnectionsOf, WhatIsntFollowedIsCounted)
+{
+	Program program([](Shared &shared) {
+		int ends[2];
+		if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends))
+			_exit(1);
+		shared.is_ready = 1;
+		await(shared.goes);
+		char byte = 0;
+		for (int i = 0; i < 10; i++)
+			if (write(ends[0], &byte, 1) != 1 || read(ends[1], &byte, 1) != 1)
+				_exit(1);
+	});
+	program.await_ready();
+	const Watched watched = watch_programs({program.pid()}, 30, [&] { program.shared().goes = 1; });
+	const auto datagrams =
+		std::ranges::find(watched.detached.unfollowed, "UNIX datagrams", &model::UnfollowedCalls::what);
+	ASSERT_NE(datagrams, watched.detached.unfollowed.end());
+	EXPECT_EQ(datagrams->calls, 20u);
+}
+
+} // namespace
+} // namespace icepath::attach
