@@ -85,10 +85,13 @@ void take_control(msghdr &header, std::vector<Fd> &fds, std::optional<uid_t> *se
 			continue;
 		if (part->cmsg_type == SCM_RIGHTS) {
 			const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-			std::array<int, kMaxFds> numbers{};
-			std::memcpy(numbers.data(), CMSG_DATA(part), count * sizeof(int));
-			for (size_t i = 0; i < count; i++)
-				fds.emplace_back(numbers[i]);
+			for (size_t i = 0; i < count; i++) {
+				int number = -1;
+				std::memcpy(&number, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
+				Fd fd(number); // one too many is closed: the room for the sender may hold descriptors instead
+				if (fds.size() < kMaxFds)
+					fds.push_back(std::move(fd));
+			}
 		} else if (part->cmsg_type == SCM_CREDENTIALS && sender) {
 			ucred who{};
 			std::memcpy(&who, CMSG_DATA(part), sizeof(who));

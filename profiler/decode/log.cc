@@ -36,16 +36,14 @@ bool usable(const icepath_record &record, const Observations &seen)
 	case ICEPATH_RECORD_WAKE:
 	case ICEPATH_RECORD_MIGRATE:
 	case ICEPATH_RECORD_UNSEEN:
-	case ICEPATH_RECORD_LOSS:
-		seen.lost.push_back({record.loss.begin_ns, record.end_ns,
-							 static_cast<uint32_t>(std::min<uint64_t>(record.loss.count, UINT32_MAX))});
-		break;
 	case ICEPATH_RECORD_STILL_OFF:
 	case ICEPATH_RECORD_THREAD:
 	case ICEPATH_RECORD_SAMPLE:
 	case ICEPATH_RECORD_SLEEP_STACK:
 	case ICEPATH_RECORD_WAKER_STACK:
 		return seen.threads.contains(record.tid);
+	case ICEPATH_RECORD_LOSS:
+		return record.loss.begin_ns <= record.end_ns;
 	case ICEPATH_RECORD_CALL:
 		return record.call.begin_ns < record.end_ns && seen.threads.contains(record.tid);
 	case ICEPATH_RECORD_FOREIGN_RUN:
@@ -251,6 +249,10 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		break;
 	case ICEPATH_RECORD_WAKER_STACK:
 		seen.waker_stacks[{record.tid, record.end_ns}] = record.sample.stack;
+		break;
+	case ICEPATH_RECORD_LOSS:
+		seen.lost.push_back({record.loss.begin_ns, record.end_ns,
+							 static_cast<uint32_t>(std::min<uint64_t>(record.loss.count, UINT32_MAX))});
 		break;
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
