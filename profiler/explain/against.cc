@@ -132,12 +132,16 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 			.id = FindingId::TypicalOfTooFewBlocks,
 			.needed_s = longer_run_s(result.head.budget_s, std::max(times_until_interval(slower.typical->layers),
 																	times_until_interval(faster.typical->layers)))};
-	else
-		found.refusal = Finding{
-			.id = FindingId::ProbesDisagree,
-			.value = found.ratio->ratio,
-			.interval = found.ratio->interval,
-			.evidence = {{Fact::HighNs, number(difference.of.a_ns)}, {Fact::LowNs, number(difference.of.b_ns)}}};
+	else {
+		const auto ns = static_cast<double>(difference.of.ns());
+		const auto times = ns > 0 ? times_as_long(ns, *difference.of.interval) : std::nullopt;
+		found.refusal =
+			Finding{.id = FindingId::ProbesDisagree,
+					.value = found.ratio->ratio,
+					.interval = found.ratio->interval,
+					.evidence = {{Fact::HighNs, number(difference.of.a_ns)}, {Fact::LowNs, number(difference.of.b_ns)}},
+					.needed_s = times ? longer_run_s(result.head.budget_s, std::max(*times, 1.0)) : std::nullopt};
+	}
 	return found;
 }
 

@@ -33,9 +33,7 @@ struct Timeline {
 	}
 	Interrupt &softirq(uint64_t begin_ns, uint64_t end_ns, uint32_t vector, uint32_t tid = kSender)
 	{
-		Interrupt &one = interrupt(begin_ns, end_ns, ICEPATH_INTERRUPT_SOFTIRQ, vector, tid);
-		one.has_packets = vector == kNetRx;
-		return one;
+		return interrupt(begin_ns, end_ns, ICEPATH_INTERRUPT_SOFTIRQ, vector, tid);
 	}
 	void call(uint32_t tid, uint64_t begin_ns, uint64_t end_ns, Call::Kind kind = Call::Kind::Send)
 	{

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/one_message.h"
+#include "profiler/text/blame_words.h"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +65,7 @@ TEST_F(OneMessage, HasStepsThatAddUp)
 	}
 	EXPECT_EQ(offset_ns, message.latency_ns());
 	ASSERT_TRUE(runqueue);
-	EXPECT_EQ(runqueue->blame, "CPU 0 ran kworker/1:2 (4711)");
+	EXPECT_EQ(text::words_of(runqueue->blame), "CPU 0 ran kworker/1:2 (4711)");
 	EXPECT_EQ(runqueue->cpu, 0u) << "where the first side, which the answer goes to, is pinned";
 	ASSERT_TRUE(runqueue->of_typical);
 	EXPECT_GT(*runqueue->of_typical, 200) << "typical ones wait for 1.5 µs and some more";

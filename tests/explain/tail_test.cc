@@ -108,7 +108,7 @@ TEST_F(Tail, IsExplainedByWhatHadTheCpu)
 	EXPECT_DOUBLE_EQ(tail.named, std::min(1.0, named_ns / static_cast<double>(tail.growth.of.ns())));
 	EXPECT_EQ(tail.blocks, tail.of_blocks);
 	ASSERT_FALSE(tail.remedies.empty());
-	EXPECT_EQ(tail.remedies[0].cause, "task");
+	EXPECT_EQ(tail.remedies[0].id, RemedyId::Task);
 }
 
 TEST(Causes, AreComparedWithTypicalMessages)

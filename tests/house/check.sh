@@ -235,9 +235,13 @@ pages() {
 wordless() {
 	files | grep -E '^profiler/explain/.*\.(h|cc)$' | xargs grep -n '"' |
 		grep -v -E '^[^:]*:[0-9]*:[[:space:]]*//|#include|static_assert|throw std::' |
-		sed -E 's, // .*,,; s,"(partly explained|not told|too few)",,g' |
-		grep -E '"[^"]*[A-Za-z.,:%}] [A-Za-z][^"]*"' |
-		sed -E 's,[[:space:]]+, ,g; s,$, (text/ words what explain/ finds),' || true
+		sed -E 's, // .*,,; s,"(partly explained|not told|too few)",,g' | awk '
+		{
+			place = $0; sub(/:[^:0-9].*/, "", place)
+			for (rest = $0; match(rest, /"[^"]*"/); rest = substr(rest, RSTART + RLENGTH))
+				if ((literal = substr(rest, RSTART, RLENGTH)) ~ /[A-Za-z.,:%}] [A-Za-z]/)
+					print place ": " literal ": text/ words what explain/ finds"
+		}'
 }
 
 case $rule in

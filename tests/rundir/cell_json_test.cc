@@ -42,6 +42,16 @@ TEST(CellJson, KnowsWhetherCpusWereKeptAwake)
 	EXPECT_EQ(cell_from_json(json).idle_states, model::IdleStates::Own) << "runs that don't tell had no other";
 }
 
+TEST(CellJson, KnowsWhatTheTargetIs)
+{
+	model::Cell cell;
+	cell.summary = "UDP over loopback";
+	auto json = to_json(cell);
+	EXPECT_EQ(cell_from_json(json).summary, "UDP over loopback");
+	json.erase("summary");
+	EXPECT_EQ(cell_from_json(json).summary, "") << "older runs don't tell";
+}
+
 // A run from before there was a factor doesn't have its key.
 TEST(CellJson, HasTheNeutralLevelOfAFactorThatIsMissing)
 {
