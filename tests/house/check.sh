@@ -150,12 +150,14 @@ options() {
 		sed -E 's/^([^ ]*) (.*)/\2: icepath has no option \1/'
 }
 
-# CHANGELOG.md has the versions that icepath has: of the plug-in ABI, of the capture's format and of both schemas.
+# CHANGELOG.md has the versions that `icepath --version` prints, and that of explain --json.
 versions() {
-	abi=$(sed -n 's/^#define ICEPATH_PLUGIN_ABI \([0-9]*\)u$/\1/p' include/icepath/plugin.h)
-	format=$(sed -n -E 's/.*kFormatVersion = ([0-9]+), .*/\1/p' profiler/rundir/head_json.h)
-	oldest=$(sed -n -E 's/.*kOldestFormat = ([0-9]+);.*/\1/p' profiler/rundir/head_json.h)
-	schema=$(sed -n -E 's/.* kSchema = ([0-9]+);.*/\1/p' profiler/exports/run_json.h)
+	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
+	"$icepath" --version >"$build/versions"
+	abi=$(sed -n 's/^plug-in ABI //p' "$build/versions")
+	format=$(sed -n 's/^capture format \([0-9]*\) .*/\1/p' "$build/versions")
+	oldest=$(sed -n 's/^capture format .* from \([0-9]*\) on.*/\1/p' "$build/versions")
+	schema=$(sed -n 's/^run.json schema //p' "$build/versions")
 	explained=$(sed -n -E '/"schema"/,/}/s/.*"const": ([0-9]+).*/\1/p' docs/explain-schema.json | head -n 1)
 	row="| $abi | $format | $(seq -s ', ' "$oldest" "$format") | schema $schema | schema $explained |"
 	grep -q -F -e "$row" CHANGELOG.md || echo "CHANGELOG.md: no program has the versions of this one: $row"
