@@ -146,6 +146,7 @@ private:
 		CalledMessage message;
 		message.given_to = give.given_to;
 		message.out_of = object;
+		message.stream = give.call->stream.value_or(model::StreamKind::UnixStream);
 		message.give = key_of(*give.thread, *give.call);
 		message.bytes = give.call->bytes;
 		message.send_ns = give.call->begin_ns;

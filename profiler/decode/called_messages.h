@@ -35,6 +35,7 @@ inline constexpr uint64_t kLongestOverlapNs = 2'000'000'000;
 
 struct CalledMessage {
 	uint64_t given_to = 0, out_of = 0; // objects
+	model::StreamKind stream = model::StreamKind::UnixStream;
 	CallKey give, take; // `take`: of the last byte
 	uint64_t bytes = 0;
 	Identity identity = Identity::Unmatched;

@@ -138,6 +138,22 @@ Interrupt interrupt_of(const icepath_record &record, uint32_t index)
 	return one;
 }
 
+std::optional<model::StreamKind> stream_of(const icepath_record &record)
+{
+	switch (record.call.object_kind) {
+	case ICEPATH_OBJECT_UNIX_STREAM:
+		return model::StreamKind::UnixStream;
+	case ICEPATH_OBJECT_TCP:
+		return model::StreamKind::Tcp;
+	case ICEPATH_OBJECT_PIPE:
+		return model::StreamKind::Pipe;
+	case ICEPATH_OBJECT_FIFO:
+		return model::StreamKind::Fifo;
+	default:
+		return std::nullopt;
+	}
+}
+
 Call call_of(const icepath_record &record, uint32_t index)
 {
 	Call call{record.call.begin_ns, record.end_ns,    kind_of(record), {Evidence::Source::Record, index},
@@ -147,6 +163,7 @@ Call call_of(const icepath_record &record, uint32_t index)
 		call.bytes = static_cast<uint64_t>(result);
 	if (call.moved)
 		call.position = record.call.position;
+	call.stream = stream_of(record);
 	call.found_nothing = call.kind == Call::Kind::Receive && result == -EAGAIN;
 	return call;
 }

@@ -14,7 +14,7 @@ namespace {
 // What happened at a stream.
 struct Step {
 	uint64_t at_ns = 0; // of a call: its end
-	enum class Kind : uint8_t { Give, Take, Empty } kind = Kind::Give;
+	enum class Kind : uint8_t { Give, Take, Empty, Loss } kind = Kind::Give;
 	uint64_t object = 0; // that bytes come out of
 	const Thread *thread = nullptr;
 	const Call *call = nullptr;
@@ -41,6 +41,11 @@ constexpr uint64_t kOrigin = uint64_t{1} << 62;
 struct Give {
 	uint64_t begin_ns = 0, end_ns = 0; // later: end_ns of the latest that began until then
 };
+bool is_pipe(const Call &call)
+{
+	return call.stream == model::StreamKind::Pipe || call.stream == model::StreamKind::Fifo;
+}
+
 using Gives = std::unordered_map<uint64_t, std::vector<Give>>; // by stream, then by begin
 
 void put_in_order(Gives &gives)
@@ -90,6 +95,13 @@ void Peers::learn(const SocketEvents &events, const Observations &seen)
 			other_end_.try_emplace(other, one);
 		}
 	};
+	for (const auto &[tid, thread] : seen.threads)
+		for (const Call &call : thread.calls) {
+			if (is_pipe(call))
+				other_end_.try_emplace(call.object, call.object);
+			else if (call.stream == model::StreamKind::Tcp)
+				wraps_.insert(call.object);
+		}
 	for (const SocketEvent &event : events.ready) {
 		if (event.has_stream_end)
 			wraps_.insert(event.socket);
@@ -123,7 +135,8 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 	for (const auto &[tid, thread] : seen.threads)
 		for (const Call &call : thread.calls) {
 			const bool gave = call.kind == Call::Kind::Send, took = call.kind == Call::Kind::Receive;
-			if (call.object == 0 || (!gave && !took) || (call.position != 0 && !peers.wraps(call.object)))
+			if (call.object == 0 || (!gave && !took) ||
+				(call.position != 0 && !peers.wraps(call.object) && !is_pipe(call)))
 				continue;
 			const uint64_t object = gave ? peers.comes_out_of(call.object) : call.object;
 			if (object == 0)
@@ -137,13 +150,18 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 			if (took)
 				add_empty(thread, call, steps);
 		}
+	for (const LossWindow &lost : seen.lost)
+		if (lost.end_ns > until_ns_ && lost.end_ns <= until_ns)
+			steps.push_back({lost.end_ns, Step::Kind::Loss, 0, nullptr, nullptr});
 	put_in_order(gives);
 	std::ranges::stable_sort(steps, {}, &Step::at_ns);
 	for (const Step &step : steps)
-		if (step.kind != Step::Kind::Empty)
+		if (step.kind == Step::Kind::Give || step.kind == Step::Kind::Take)
 			count_step(*step.thread, *step.call, step.object);
 	for (const Step &step : steps)
-		if (step.kind == Step::Kind::Empty && !is_being_given(gives, step))
+		if (step.kind == Step::Kind::Loss)
+			lost(step.at_ns);
+		else if (step.kind == Step::Kind::Empty && !is_being_given(gives, step))
 			was_empty(step.object, step.at_ns);
 	until_ns_ = until_ns;
 }
@@ -151,6 +169,17 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 void Positions::count_step(const Thread &thread, const Call &call, uint64_t object)
 {
 	Counter &counter = counters_[object];
+	auto &counted = call.kind == Call::Kind::Send ? counter.given : counter.taken;
+	if (is_pipe(call) && (call.position != 0 || counter.by_capture)) {
+		if (call.position == 0)
+			return;
+		if (!counter.by_capture)
+			counter = {};
+		counter.by_capture = true;
+		counted.push_back({call.end_ns, call.position - 1});
+		places_[key_of(thread, call)] = {object, call.position - 1, call.end_ns, true};
+		return;
+	}
 	if (call.position != 0) {
 		const auto modulo = static_cast<uint32_t>(call.position - 1);
 		if (counter.last == 0)
@@ -160,10 +189,19 @@ void Positions::count_step(const Thread &thread, const Call &call, uint64_t obje
 		places_[key_of(thread, call)] = {object, counter.last, call.end_ns, false};
 		return;
 	}
-	auto &counted = call.kind == Call::Kind::Send ? counter.given : counter.taken;
 	const uint64_t total = (counted.empty() ? 0 : counted.back().total) + call.bytes;
 	counted.push_back({call.end_ns, total});
 	places_[key_of(thread, call)] = {object, total, call.end_ns, true};
+}
+
+// Any of the lost records may have been of any stream.
+void Positions::lost(uint64_t at_ns)
+{
+	for (auto &[object, counter] : counters_)
+		if (counter.taken_less_given) {
+			counter.taken_less_given.reset();
+			contradictions_[object].push_back(at_ns);
+		}
 }
 
 void Positions::was_empty(uint64_t object, uint64_t at_ns)
@@ -174,7 +212,20 @@ void Positions::was_empty(uint64_t object, uint64_t at_ns)
 			std::ranges::partition_point(counted, [&](const Counted &one) { return one.end_ns <= at_ns; });
 		return after == counted.begin() ? 0 : std::prev(after)->total;
 	};
-	const uint64_t difference = total_at(counter.taken) - total_at(counter.given);
+	const uint64_t given = total_at(counter.given), taken = total_at(counter.taken), difference = taken - given;
+	if (counter.by_capture && difference != 0 && counter.taken_less_given != difference) {
+		const bool again =
+			counter.suspected == difference && given != counter.given_then && taken != counter.taken_then;
+		counter.suspected = difference;
+		counter.given_then = given;
+		counter.taken_then = taken;
+		if (!again) {
+			if (counter.taken_less_given)
+				contradictions_[object].push_back(at_ns);
+			counter.taken_less_given.reset();
+			return;
+		}
+	}
 	if (counter.taken_less_given && *counter.taken_less_given != difference)
 		contradictions_[object].push_back(at_ns);
 	counter.taken_less_given = difference;
@@ -185,7 +236,10 @@ std::optional<Place> Positions::given(const Thread &thread, const Call &call) co
 	const auto own = places_.find(key_of(thread, call));
 	if (own == places_.end())
 		return call.position == 0 ? std::nullopt : std::optional(Place{call.position - 1, false});
-	return own->second.counted ? Place{kOrigin + own->second.total, true} : Place{own->second.total, false};
+	if (!own->second.counted)
+		return Place{own->second.total, false};
+	const Counter &counter = counters_.at(own->second.object);
+	return Place{kOrigin + own->second.total, !counter.by_capture || counter.taken_less_given != 0};
 }
 
 std::optional<Place> Positions::taken(const Thread &thread, const Call &call) const
@@ -196,7 +250,8 @@ std::optional<Place> Positions::taken(const Thread &thread, const Call &call) co
 	const Counter &counter = counters_.at(own->second.object);
 	if (!counter.taken_less_given)
 		return std::nullopt;
-	return Place{kOrigin + own->second.total - *counter.taken_less_given, true};
+	return Place{kOrigin + own->second.total - *counter.taken_less_given,
+				 !counter.by_capture || counter.taken_less_given != 0};
 }
 
 void Positions::forget_before(uint64_t at_ns)

@@ -5,6 +5,10 @@
 //
 // TCP's positions are modulo 2^32. Each is taken for the one nearest to that of the call before.
 //
+// A pipe holds bytes when it is first seen, and the capture can't tell how many. So a pipe's positions, too, are used
+// only once it was empty. If they differ then, twice by the same number of bytes, that is what it had held; once, a
+// record may be missing.
+//
 // Counting here takes an instant at which a stream was empty: a taking call slept or found nothing, while no call was
 // giving. All that was given by then has been taken. Another such instant shows whether a record was lost meanwhile.
 // Until the first one nothing is placed.
@@ -54,7 +58,8 @@ public:
 	void count(const Observations &seen, const Peers &peers, uint64_t until_ns);
 	std::optional<Place> given(const Thread &thread, const Call &call) const;
 	std::optional<Place> taken(const Thread &thread, const Call &call) const;
-	// Instants at which a stream turned out to hold another number of bytes than was counted: by object, in order.
+	// Instants at which a stream turned out to hold another number of bytes than was counted, or may have come to: by
+	// object, in order.
 	const std::map<uint64_t, std::vector<uint64_t>> &contradictions() const { return contradictions_; }
 	void forget_before(uint64_t at_ns);
 
@@ -65,10 +70,15 @@ private:
 	struct Counter {
 		std::deque<Counted> given, taken; // by end_ns
 		std::optional<uint64_t> taken_less_given; // as the stream was empty, modulo 2^64
+		bool by_capture = false; // its totals are positions of the capture
+		// A difference between these that only one empty instant showed, and the totals then.
+		std::optional<uint64_t> suspected;
+		uint64_t given_then = 0, taken_then = 0;
 		uint64_t last = 0; // position whose modulus is undone; 0: none yet
 	};
 	void count_step(const Thread &thread, const Call &call, uint64_t object);
 	void was_empty(uint64_t object, uint64_t at_ns);
+	void lost(uint64_t at_ns);
 
 	uint64_t until_ns_ = 0;
 	std::map<uint64_t, Counter> counters_; // by the object that bytes come out of

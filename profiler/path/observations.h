@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "profiler/model/attached.h"
 #include "profiler/model/cell.h"
 #include "profiler/path/path.h"
 
@@ -50,6 +51,7 @@ struct Call {
 	bool moved = false; // by probes: it moved bytes or a message
 	uint64_t bytes = 0; // moved; 0: not known
 	uint64_t position = 0; // icepath_record.call.position
+	std::optional<model::StreamKind> stream = {}; // by probes: what its object is; none: no stream, or not known
 	bool found_nothing = false; // it took nothing and would have had to wait
 };
 

@@ -63,12 +63,6 @@ Stream::Stream(const std::vector<model::Connection> &connections, StreamVisitor 
 
 void Stream::add(const model::Window &window)
 {
-	if (!window.begins_midway && !kept_.slots.empty()) { // it stands alone: its numbers begin again
-		resolve(kept_.finish.monotonic_ns);
-		kept_.slots.clear();
-		lost_.push_back({kept_.finish.monotonic_ns, window.begin.monotonic_ns, 1});
-		resolved_ns_ = window.begin.monotonic_ns;
-	}
 	append(window);
 	if (const uint64_t end_ns = window.finish.monotonic_ns; end_ns > kLateNs)
 		resolve(end_ns - kLateNs);
@@ -80,6 +74,9 @@ void Stream::append(const model::Window &window)
 {
 	if (kept_.begin.monotonic_ns == 0)
 		kept_.begin = window.begin;
+	const bool is_apart = !window.begins_midway && kept_.finish.monotonic_ns != 0;
+	if (is_apart) // nothing was recorded in between
+		lost_.push_back({kept_.finish.monotonic_ns, window.begin.monotonic_ns, 1});
 	kept_.probed = true;
 	kept_.finish = window.finish;
 	for (const model::SlotCapture &slot : window.slots) {
@@ -88,8 +85,12 @@ void Stream::append(const model::Window &window)
 			kept_.slots.push_back(slot);
 			continue;
 		}
-		found->position = slot.position;
+		const uint32_t base = is_apart ? found->position : 0; // its numbers begin again
+		found->position = base + slot.position;
+		const auto added = static_cast<std::ptrdiff_t>(found->records.size());
 		found->records.insert(found->records.end(), slot.records.begin(), slot.records.end());
+		for (auto one = found->records.begin() + added; one != found->records.end(); ++one)
+			one->seq += base;
 	}
 	for (const model::SkippedPrograms &some : window.skipped)
 		lost_.push_back(

@@ -195,6 +195,59 @@ TEST_F(StreamTest, CountsThatContradictAnEmptyStreamMatchNothing)
 	EXPECT_EQ(told, (Lines{"counted 3000..3300", "unmatched 1000..0", "unmatched 2000..0"}));
 }
 
+TEST_F(StreamTest, APipesPositionsAreProvenOnceItWasEmpty)
+{
+	watched.give(kClient, 1000, 1100, kPipe, 50, 50);
+	watched.take(kServer, 1200, 1300, kPipe, 50, 50);
+	watched.of_pipes();
+	EXPECT_EQ(messages(), Lines{});
+	watched.call(ICEPATH_CALL_TAKE, kServer, 1400, 1410, kPipe, -11);
+	watched.give(kClient, 2000, 2100, kPipe, 50, 100);
+	watched.take(kServer, 2200, 2300, kPipe, 50, 100);
+	watched.of_pipes();
+	EXPECT_EQ(messages(), (Lines{"exact 1000..1300", "exact 2000..2300"}));
+}
+
+TEST_F(StreamTest, APipesPositionsThatDifferTwiceAreCorrectedAndOnceWait)
+{
+	for (int i = 0; i < 3; i++) { // it had held 30 bytes
+		const uint64_t at = 10'000 * static_cast<uint64_t>(i + 1);
+		watched.give(kClient, at + 1000, at + 1100, kPipe, 50, 50 * (i + 1));
+		watched.take(kServer, at + 1200, at + 1300, kPipe, 50, 30 + 50 * (i + 1));
+		watched.call(ICEPATH_CALL_TAKE, kServer, at + 1400, at + 1410, kPipe, -11);
+		watched.of_pipes();
+		if (i == 0) {
+			EXPECT_EQ(messages(), Lines{});
+		}
+	}
+	EXPECT_EQ(messages(), (Lines{"counted 11000..11300", "counted 21000..21300", "counted 31000..31300"}));
+}
+
+TEST_F(StreamTest, ALossMakesCountsBeginAgain)
+{
+	watched.call(ICEPATH_CALL_TAKE, kServer, 500, 510, kPipe, -11);
+	watched.give(kClient, 1000, 1100, kPipe, 50);
+	watched.take(kServer, 1200, 1300, kPipe, 50);
+	// Here a second window begins some time after the first one. Something was given meanwhile.
+	watched.take(kServer, 900'000'000, 900'000'100, kPipe, 30);
+	watched.give(kClient, 900'001'000, 900'001'100, kPipe, 20);
+	watched.take(kServer, 900'002'000, 900'002'100, kPipe, 20);
+	watched.call(ICEPATH_CALL_TAKE, kServer, 900'003'000, 900'003'100, kPipe, -11);
+	watched.give(kClient, 900'004'000, 900'004'100, kPipe, 50);
+	watched.take(kServer, 900'005'000, 900'005'100, kPipe, 50);
+	std::vector<model::Window> windows = watched.windows({400'000'000});
+	windows[0].finish.monotonic_ns -= 1000;
+	windows[1].begins_midway = windows[0].ends_midway = false;
+	for (model::SlotCapture &slot : windows[1].slots) {
+		for (icepath_record &record : slot.records)
+			record.seq -= slot.first;
+		slot.position -= slot.first;
+		slot.first = 0;
+	}
+	EXPECT_EQ(resolved(windows, kTwo).told.short_messages,
+			  (Lines{"counted 1000..1300", "counted 900001000..900002100", "counted 900004000..900005100"}));
+}
+
 TEST_F(StreamTest, TcpsPositionsWrap)
 {
 	constexpr int64_t kModulus = int64_t{1} << 32;

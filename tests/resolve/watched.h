@@ -60,6 +60,13 @@ public:
 		return record;
 	}
 
+	void of_pipes()
+	{
+		for (icepath_record &record : records)
+			if (record.type == ICEPATH_RECORD_CALL)
+				record.call.object_kind = ICEPATH_OBJECT_PIPE;
+	}
+
 	// Windows end at these instants; the last one has the rest. A record is in the window in which it was written.
 	std::vector<model::Window> windows(std::vector<uint64_t> cuts = {}) const
 	{
