@@ -9,6 +9,7 @@
 
 #include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/messages.h"
+#include "profiler/exports/attached_files.h"
 #include "profiler/exports/firefox_profile.h"
 #include "profiler/exports/flame_files.h"
 #include "profiler/exports/histogram_files.h"
@@ -280,6 +281,8 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 													   kExportFormatNames[static_cast<size_t>(format)]));
 	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 	const std::shared_ptr<Folder> folder = output_folder(run, directory, open);
+	if (reader.head().attached)
+		return export_attached(run, formats, folder);
 	std::vector<std::unique_ptr<Export>> exports;
 	for (const ExportFormat format : formats)
 		if (auto made = make(format, folder, reader.head()))

@@ -90,6 +90,14 @@ std::string block_line(const model::Block &block, const model::Cell &cell, uint6
 					   block.window->begin.monotonic_ns, block.window->finish.monotonic_ns, workers);
 }
 
+std::string segments_text(const path::Path &path, const path::Observations &seen)
+{
+	std::string segments;
+	for (size_t i = 0; path.complete() && i < path.segments.size(); ++i)
+		segments += (i == 0 ? "" : ",") + segment_text(path, i, seen);
+	return "[" + segments + "]";
+}
+
 std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
 					  const model::Cell &cell, uint64_t block_number)
 {
@@ -97,14 +105,11 @@ std::string path_line(const path::Path &path, const path::Delivery &delivery, co
 	const bool back = !model::begins(cell, cell.graph.flows.at(place.flow).from);
 	const bool complete = path.complete() && !path.segments.empty();
 	const path::Reason reason = complete || !path.complete() ? path.reason : path::Reason::NoEvidence;
-	std::string segments;
-	for (size_t i = 0; complete && i < path.segments.size(); ++i)
-		segments += (i == 0 ? "" : ",") + segment_text(path, i, seen);
 	return fmt::format(R"({{"type":"path","block":{},"flow":{},"seq":{},"back":{},)"
-					   R"("send_ns":{},"recv_ns":{},"reason":"{}","segments":[{}]}})"
+					   R"("send_ns":{},"recv_ns":{},"reason":"{}","segments":{}}})"
 					   "\n",
 					   block_number, place.flow, place.seq, back, path.send_ns, path.recv_ns,
-					   path::kReasonNames[static_cast<size_t>(reason)], segments);
+					   path::kReasonNames[static_cast<size_t>(reason)], segments_text(path, seen));
 }
 
 } // namespace icepath::exports

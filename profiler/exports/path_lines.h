@@ -15,6 +15,9 @@ namespace icepath::exports {
 // "kworker/1:2", "interrupt 24", "idle CPU".
 std::string name_of(const path::Culprit &culprit, const path::Observations &seen);
 
+// The path's segments as a JSON list, empty unless it is complete.
+std::string segments_text(const path::Path &path, const path::Observations &seen);
+
 // Each ends with a line feed. `number`: index among all of the run's blocks, from 0.
 std::string block_line(const model::Block &block, const model::Cell &cell, uint64_t number);
 std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,

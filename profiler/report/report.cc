@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "profiler/analysis/links.h"
 #include "profiler/analysis/named_cells.h"
+#include "profiler/analysis/slowest.h"
 #include "profiler/explain/against.h"
 #include "profiler/explain/notices.h"
 #include "profiler/explain/tail.h"
+#include "profiler/exports/attached_files.h"
 #include "profiler/exports/explain_json.h"
 #include "profiler/exports/flame_files.h"
 #include "profiler/exports/measures_json.h"
@@ -18,6 +21,7 @@
 #include "profiler/pages/flame_svg.h"
 #include "profiler/pages/html_report.h"
 #include "profiler/text/against_lines.h"
+#include "profiler/text/attached_lines.h"
 #include "profiler/text/finding_words.h"
 #include "profiler/text/function_lines.h"
 #include "profiler/text/message_lines.h"
@@ -102,16 +106,43 @@ void add_functions_of(text::Page &page, const std::string &run, const analysis::
 	text::add_function_notes(page);
 }
 
+void refuse_attached(const std::string &run, const char *what)
+{
+	if (analysis::is_attached(run))
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{} is a run of icepath attach, of which {} isn't made: icepath report {} shows it",
+								  run, what, run));
+}
+
+Explanation explanation_of_attached(const std::string &run, const Question &question, const text::Style &style)
+{
+	if (!question.worst)
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("{} is a run of icepath attach: icepath explain --worst {} tells its slowest requests", run,
+						run));
+	analysis::Slowest slowest;
+	analysis::analyse_attached(run, &slowest);
+	const std::vector<analysis::SlowRequest> requests = slowest.take();
+	if (requests.empty())
+		throw Failure(ExitCode::Invalid, run + ": no request has a path: icepath report says why");
+	return {text::slow_requests(requests, style)};
+}
+
 } // namespace
 
 Report report_of(const std::string &run, const text::Style &style)
 {
+	if (analysis::is_attached(run))
+		return {text::attached_report(analysis::analyse_attached(run), style), {}};
 	const analysis::RunResult result = analysis::analyse(run);
 	return {text::terminal_report(result, style), text::sentences(result, explain::flaws(result))};
 }
 
 Explanation explanation_of(const std::string &run, const Question &question, const text::Style &style)
 {
+	if (analysis::is_attached(run))
+		return explanation_of_attached(run, question, style);
 	const analysis::RunResult result = analysis::analyse(run, {question.tail, question.message});
 	text::Page page = page_of(style);
 	if (!question.against.empty()) {
@@ -155,6 +186,11 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 
 Report report_and_write(const std::string &run, const text::Style &style)
 {
+	if (analysis::is_attached(run)) {
+		const analysis::AttachedResult result = analysis::analyse_attached(run);
+		write_file(exports::own_folder(exports::directory_of(run)), "run.json", exports::attached_json_text(result));
+		return {text::attached_report(result, style), {}};
+	}
 	const analysis::RunResult result = analysis::analyse(run);
 	const auto folder = exports::own_folder(exports::directory_of(run));
 	write_file(folder, "run.json", exports::run_json_text(result));
@@ -164,6 +200,7 @@ Report report_and_write(const std::string &run, const text::Style &style)
 
 std::string write_html(const std::string &run)
 {
+	refuse_attached(run, "report.html");
 	return write_file(exports::own_folder(exports::directory_of(run)), "report.html",
 					  pages::html_report(analysis::analyse(run)));
 }
@@ -180,6 +217,7 @@ analysis::FlameGraph graph_of(const analysis::RunResult &result, const FlameWish
 
 analysis::RunResult result_for(const std::string &run, const FlameWishes &wishes)
 {
+	refuse_attached(run, "a flame graph");
 	return analysis::analyse(run, {.tail = {}, .message = {}, .threads = wishes.kind != analysis::FlameKind::Path});
 }
 
@@ -243,7 +281,12 @@ exports::OutputPlace place_of_flames(const std::string &output)
 }
 exports::OutputPlace place_of_files(const std::string &output) { return exports::place_of(output, {}); }
 
-std::string json_of(const std::string &run) { return exports::run_json_text(analysis::analyse(run)); }
+std::string json_of(const std::string &run)
+{
+	if (analysis::is_attached(run))
+		return exports::attached_json_text(analysis::analyse_attached(run));
+	return exports::run_json_text(analysis::analyse(run));
+}
 
 std::string folded_of(const std::string &run, const FlameWishes &wishes)
 {

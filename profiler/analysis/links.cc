@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/links.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "profiler/path/shares.h"
+#include "profiler/resolve/stream.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::analysis {
+namespace {
+
+// Eight classes an octave.
+uint32_t class_of(uint64_t ns)
+{
+	const auto octave = static_cast<uint32_t>(std::bit_width(ns | 8) - 1);
+	return octave * 8 + static_cast<uint32_t>((ns >> (octave - 3)) & 7);
+}
+
+uint32_t process_of(uint32_t tid, const path::Observations &seen)
+{
+	const auto thread = seen.threads.find(tid);
+	return thread == seen.threads.end() || thread->second.process == 0 ? tid : thread->second.process;
+}
+
+std::map<Place, uint64_t> places_of(const path::Path &path, const path::Observations &seen)
+{
+	std::map<Place, uint64_t> places;
+	auto share = path.shares.begin();
+	for (uint32_t i = 0; i < path.segments.size(); ++i) {
+		const path::Segment &segment = path.segments[i];
+		Place place{program_of(segment.thread, seen), segment.layer, segment.part, {}};
+		uint64_t left_ns = segment.duration_ns();
+		for (; share != path.shares.end() && share->segment == i; ++share) {
+			place.by = culprit_of(share->who, seen);
+			places[place] += share->ns;
+			left_ns -= share->ns;
+		}
+		place.by = segment.culprit.kind == path::Culprit::Kind::None ? "" : culprit_of(segment.culprit, seen);
+		if (left_ns != 0)
+			places[place] += left_ns;
+	}
+	return places;
+}
+
+std::string chain_text(const decode::Request &request, const path::Observations &seen)
+{
+	std::string text = program_of(request.asked->take.first, seen), inner;
+	std::set<std::string> asked;
+	for (const decode::Request &one : request.nested)
+		if (const std::string its = chain_text(one, seen); asked.insert(its).second)
+			inner += (inner.empty() ? "" : " + ") + its;
+	return inner.empty() ? text : text + " → " + inner;
+}
+
+using LinkKey = std::tuple<std::string, std::string, model::StreamKind>;
+
+class Sums : public resolve::StreamVisitor {
+public:
+	Sums(AttachedResult &result, resolve::StreamVisitor *also) : result_(result), also_(also) {}
+	void know(const resolve::Stream *stream) { stream_ = stream; }
+
+	void message(const decode::CalledMessage &message, const path::Path &path, const path::Observations &seen) override
+	{
+		if (also_)
+			also_->message(message, path, seen);
+		const bool from_server = stream_->roles().serves(message.given_to);
+		const uint32_t giver = message.give.first, taker = message.take.first;
+		const uint64_t serving_end = from_server ? message.given_to : message.out_of;
+		// What nobody is known to have taken belongs to the connection's other messages.
+		const auto known = ends_.find(serving_end);
+		Link *link =
+			decode::has_receiver(message.identity)
+				? &link_of(from_server ? taker : giver, from_server ? giver : taker, serving_end, message.stream, seen)
+			: known == ends_.end() ? nullptr
+								   : known->second;
+		if (!link) {
+			waiting_[serving_end][static_cast<size_t>(message.identity)]++;
+			return;
+		}
+		Direction &direction = from_server ? link->to_client : link->to_server;
+		direction.messages++;
+		direction.bytes += message.bytes;
+		direction.by_identity[static_cast<size_t>(message.identity)]++;
+		if (!decode::has_receiver(message.identity))
+			return;
+		const uint64_t ns = message.recv_ns - message.send_ns;
+		direction.latencies.add(ns);
+		if (path.complete())
+			direction.latencies.add_places(ns, places_of(path, seen));
+		else
+			direction.without_path[path.reason]++;
+	}
+
+	void request(const decode::Request &request, const path::Path &path, const path::Observations &seen) override
+	{
+		if (also_)
+			also_->request(request, path, seen);
+		Requests &requests = link_of(request.asked->give.first, request.asked->take.first, request.asked->out_of,
+									 request.asked->stream, seen)
+								 .requests;
+		const uint64_t ns = request.recv_ns() - request.send_ns();
+		requests.answered++;
+		requests.latencies.add(ns);
+		requests.chains[program_of(request.asked->give.first, seen) + " → " + chain_text(request, seen)]++;
+		if (path.complete())
+			requests.latencies.add_places(ns, places_of(path, seen));
+		else
+			requests.without_path[path.reason]++;
+	}
+
+	void finish()
+	{
+		for (const auto &[object, some] : stream_->unpaired())
+			if (const auto end = ends_.find(object); end != ends_.end()) {
+				end->second->requests.ambiguous += some.ambiguous;
+				end->second->requests.too_old += some.too_old;
+			}
+		for (const auto &[object, some] : waiting_)
+			if (const auto end = ends_.find(object); end != ends_.end())
+				for (size_t i = 0; i < some.size(); ++i) {
+					end->second->to_server.messages += some[i];
+					end->second->to_server.by_identity[i] += some[i];
+				}
+		for (auto &[key, link] : links_)
+			result_.links.push_back(std::move(link));
+		std::ranges::stable_sort(result_.links, std::ranges::greater{},
+								 [](const Link &link) { return link.to_server.messages + link.to_client.messages; });
+	}
+
+private:
+	Link &link_of(uint32_t client, uint32_t server, uint64_t serving_end, model::StreamKind stream,
+				  const path::Observations &seen)
+	{
+		const LinkKey key{program_of(client, seen), program_of(server, seen), stream};
+		Link &link = links_[key];
+		std::tie(link.client, link.server, link.kind) = key;
+		link.clients.insert(process_of(client, seen));
+		link.servers.insert(process_of(server, seen));
+		link.connections.insert(serving_end);
+		ends_[serving_end] = &link;
+		return link;
+	}
+
+	AttachedResult &result_;
+	resolve::StreamVisitor *also_;
+	const resolve::Stream *stream_ = nullptr;
+	std::map<LinkKey, Link> links_;
+	std::map<uint64_t, Link *> ends_; // by the object of the serving end
+	std::map<uint64_t, std::array<uint64_t, 4>> waiting_; // of connections that no known taker was seen at
+};
+
+// Connections are known at the end only.
+std::optional<model::Tail> tail_of(const std::string &run)
+{
+	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
+	while (reader.next()) {
+	}
+	return reader.tail();
+}
+
+} // namespace
+
+void Latencies::add_places(uint64_t ns, const std::map<Place, uint64_t> &places)
+{
+	with_path_++;
+	Class &its = classes_[class_of(ns)];
+	its.count++;
+	its.ns += ns;
+	for (const auto &[place, time_ns] : places)
+		its.places[place] += time_ns;
+}
+
+std::optional<uint64_t> Latencies::percentile_ns(double share) const
+{
+	const auto beyond = static_cast<double>(count()) * (1 - share);
+	if (beyond < 10 - 1e-9) // as stats::supported()
+		return std::nullopt;
+	const auto rank = static_cast<uint64_t>(std::ceil(static_cast<double>(count()) * share));
+	uint64_t sum = 0;
+	for (size_t i = 0; i < histogram_.counts().size(); ++i)
+		if ((sum += histogram_.counts()[i]) >= rank)
+			return stats::HdrHistogram::middle_at(i);
+	return longest_ns();
+}
+
+uint32_t Latencies::first_slow() const
+{
+	uint64_t sum = 0;
+	for (auto one = classes_.rbegin(); one != classes_.rend(); ++one)
+		if ((sum += one->second.count) * 100 >= with_path_)
+			return one->first;
+	return 0;
+}
+
+uint64_t Latencies::slow_count() const
+{
+	uint64_t sum = 0;
+	for (auto one = classes_.lower_bound(first_slow()); one != classes_.end(); ++one)
+		sum += one->second.count;
+	return sum;
+}
+
+double Latencies::slow_ns() const
+{
+	uint64_t ns = 0;
+	for (auto one = classes_.lower_bound(first_slow()); one != classes_.end(); ++one)
+		ns += one->second.ns;
+	return slow_count() == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(slow_count());
+}
+
+double Latencies::mean_ns() const
+{
+	uint64_t ns = 0;
+	for (const auto &[number, its] : classes_)
+		ns += its.ns;
+	return with_path_ == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(with_path_);
+}
+
+std::vector<PlaceTime> Latencies::places() const
+{
+	std::map<Place, std::pair<uint64_t, uint64_t>> sums; // of all, and of the slowest
+	const uint32_t slow = first_slow();
+	for (const auto &[number, its] : classes_)
+		for (const auto &[place, ns] : its.places) {
+			auto &[all_ns, slow_ns] = sums[place];
+			all_ns += ns;
+			slow_ns += number >= slow ? ns : 0;
+		}
+	std::vector<PlaceTime> places;
+	const auto all = static_cast<double>(with_path_), few = static_cast<double>(slow_count());
+	for (const auto &[place, sum] : sums)
+		places.push_back({place, static_cast<double>(sum.first) / all, static_cast<double>(sum.second) / few});
+	std::ranges::stable_sort(places, std::ranges::greater{},
+							 [](const PlaceTime &one) { return std::pair(one.slow_ns - one.mean_ns, one.mean_ns); });
+	return places;
+}
+
+std::string program_of(uint32_t tid, const path::Observations &seen)
+{
+	const auto thread = seen.threads.find(tid);
+	if (thread == seen.threads.end())
+		return "another process";
+	const auto first = seen.threads.find(thread->second.process);
+	return first == seen.threads.end() ? thread->second.name : first->second.name;
+}
+
+std::string culprit_of(const path::Culprit &culprit, const path::Observations &seen)
+{
+	if (culprit.kind == path::Culprit::Kind::Task && seen.threads.contains(culprit.id))
+		return program_of(culprit.id, seen);
+	return path::culprit_name(culprit, seen.task_names);
+}
+
+bool is_attached(const std::string &run) { return rundir::Reader(run).head().attached.has_value(); }
+
+const char *word_of(model::StreamKind kind)
+{
+	constexpr const char *kWords[] = {"unix-stream", "tcp", "pipe", "fifo"};
+	return kWords[static_cast<size_t>(kind)];
+}
+
+AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also)
+{
+	AttachedResult result;
+	result.tail = tail_of(run);
+	const std::vector<model::Connection> connections =
+		result.tail && result.tail->detached ? result.tail->detached->connections : std::vector<model::Connection>{};
+	Sums sums(result, also);
+	resolve::Stream stream(connections, sums);
+	sums.know(&stream);
+	rundir::Reader reader(run);
+	result.head = reader.head();
+	while (const auto read = reader.next()) {
+		const model::Window &window = *read->window;
+		if (result.windows++ == 0)
+			result.begin_ns = window.begin.monotonic_ns;
+		result.end_ns = window.finish.monotonic_ns;
+		for (const model::SlotCapture &slot : window.slots)
+			result.records += slot.records.size();
+		stream.add(window);
+	}
+	stream.finish();
+	sums.finish();
+	result.lost_records = stream.lost_records();
+	result.too_old = stream.left_open().too_old;
+	result.on_their_way = stream.left_open().at_end;
+	result.without_giver = stream.left_open().without_giver;
+	return result;
+}
+
+} // namespace icepath::analysis

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The figures of a run of `icepath attach`: who talks to whom, how long messages and requests take, and where that time
+// goes. Memory grows with the number of connections, not with that of messages.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "profiler/model/attached.h"
+#include "profiler/model/run.h"
+#include "profiler/path/observations.h"
+#include "profiler/path/path.h"
+#include "profiler/stats/hdr_histogram.h"
+
+namespace icepath::resolve {
+class StreamVisitor;
+}
+
+namespace icepath::analysis {
+
+// Where a piece of time was spent.
+struct Place {
+	std::string program; // whose thread it was
+	model::Layer layer = model::Layer::SenderUser;
+	model::Part part = model::Part::None;
+	std::string by; // who had the CPU, or who woke it; empty: not told
+	friend auto operator<=>(const Place &, const Place &) = default;
+};
+
+struct PlaceTime {
+	Place place;
+	double mean_ns = 0; // over all that have a path
+	double slow_ns = 0; // over the slowest hundredth of these
+};
+
+// Latencies with their places. The slowest are found by classes of latencies, each an eighth of an octave.
+class Latencies {
+public:
+	void add(uint64_t ns) { histogram_.add(ns); }
+	// Of one that was added, with a path.
+	void add_places(uint64_t ns, const std::map<Place, uint64_t> &places);
+
+	uint64_t count() const { return histogram_.total(); }
+	uint64_t with_path() const { return with_path_; }
+	// Nothing if there are too few for it.
+	std::optional<uint64_t> percentile_ns(double share) const;
+	uint64_t longest_ns() const { return histogram_.max(); }
+	double mean_ns() const; // of those with a path
+	double slow_ns() const; // of the slowest hundredth of these, or of the few that share its class
+	uint64_t slow_count() const;
+	std::vector<PlaceTime> places() const; // by what they add to the slowest, then to all
+
+private:
+	struct Class {
+		uint64_t count = 0, ns = 0;
+		std::map<Place, uint64_t> places;
+	};
+	uint32_t first_slow() const; // class
+
+	stats::HdrHistogram histogram_;
+	uint64_t with_path_ = 0;
+	std::map<uint32_t, Class> classes_;
+};
+
+struct Direction {
+	uint64_t messages = 0, bytes = 0;
+	std::array<uint64_t, 4> by_identity{}; // decode::Identity
+	std::map<path::Reason, uint64_t> without_path; // of those with a receiver
+	Latencies latencies;
+};
+
+struct Requests {
+	uint64_t answered = 0, ambiguous = 0, too_old = 0;
+	std::map<path::Reason, uint64_t> without_path;
+	// The programs of each tree: "pgbench → postgres", by the number of requests.
+	std::map<std::string, uint64_t> chains;
+	Latencies latencies;
+};
+
+// All connections between the threads of two programs over one kind of stream.
+struct Link {
+	std::string client, server; // programs; of a pipe who writes and who reads
+	model::StreamKind kind = model::StreamKind::UnixStream;
+	std::set<uint32_t> clients, servers; // processes
+	std::set<uint64_t> connections; // the objects of their serving ends
+	Direction to_server, to_client;
+	Requests requests;
+};
+
+struct AttachedResult {
+	model::Head head;
+	std::optional<model::Tail> tail; // nothing: the run is partial
+	uint64_t begin_ns = 0, end_ns = 0;
+	uint64_t windows = 0, records = 0, lost_records = 0;
+	uint64_t too_old = 0, on_their_way = 0, without_giver = 0; // messages and takes: resolve::LeftOpen
+	std::vector<Link> links; // by the number of messages
+};
+
+// The program of a thread: its process's first thread names it, since threads may have names of their own.
+std::string program_of(uint32_t tid, const path::Observations &seen);
+// "postgres", "timer interrupt"
+std::string culprit_of(const path::Culprit &culprit, const path::Observations &seen);
+
+// Whether `icepath attach` made it.
+bool is_attached(const std::string &run);
+
+// Of a run directory whose head has `attached`. `also` sees every message and request as well, and may be nullptr.
+AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also = nullptr);
+
+// "unix-stream"
+const char *word_of(model::StreamKind kind);
+
+} // namespace icepath::analysis

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/text/attached_lines.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "profiler/analysis/layer_style.h"
+#include "profiler/stats/quantity.h"
+#include "profiler/text/columns.h"
+#include "profiler/text/page.h"
+
+namespace icepath::text {
+namespace {
+
+using analysis::Latencies;
+using analysis::LayerKind;
+using analysis::Link;
+using model::Layer;
+using model::Part;
+
+constexpr size_t kBar = 40;
+constexpr size_t kMostLinks = 6, kMostPlaces = 9; // of one screen
+
+std::string micro(double ns) { return stats::microseconds(ns); }
+
+std::string percentile_of(const Latencies &latencies, double share)
+{
+	const auto ns = latencies.percentile_ns(share);
+	return ns ? micro(static_cast<double>(*ns)) : "–";
+}
+
+// A relay's code is a program's own here, too.
+LayerKind kind_of(const analysis::Place &place)
+{
+	if (place.layer == Layer::RelayUser)
+		return LayerKind::YourCode;
+	if (place.layer == Layer::RelayKernel)
+		return LayerKind::Kernel;
+	return analysis::kind_of(place.layer, place.part, false);
+}
+
+std::string bar_of(const Latencies &latencies, const Look &look)
+{
+	std::vector<uint64_t> weights(analysis::kLayerKinds, 0);
+	for (const analysis::PlaceTime &one : latencies.places())
+		weights[static_cast<size_t>(kind_of(one.place))] += static_cast<uint64_t>(one.mean_ns);
+	const std::vector<uint64_t> parts = analysis::apportion(weights, kBar);
+	std::string bar;
+	for (size_t i = 0; i < parts.size(); ++i)
+		if (parts[i] != 0)
+			bar += kind_symbol(static_cast<LayerKind>(i), parts[i], look);
+	return bar;
+}
+
+std::string line_of(const std::string &what, uint64_t count, double seconds, const std::string &bytes,
+					const Latencies &latencies, const Look &look)
+{
+	return fmt::format("  {} {} {} {} {}  {}", pad_right(what, 22),
+					   pad_left(stats::per_second(static_cast<double>(count) / seconds) + "/s", 11),
+					   pad_left(bytes, 11), pad_left(percentile_of(latencies, 0.5), 9),
+					   pad_left(percentile_of(latencies, 0.99), 9), bar_of(latencies, look));
+}
+
+// Joins places that differ only in who was the cause.
+struct Row {
+	std::string program, words;
+	double mean_ns = 0, slow_ns = 0;
+	std::map<std::string, double> by; // of the slowest
+};
+
+std::vector<Row> rows_of(const Latencies &latencies)
+{
+	std::vector<Row> rows;
+	for (const analysis::PlaceTime &one : latencies.places()) {
+		const std::string words = words_of(one.place);
+		auto row = std::ranges::find_if(
+			rows, [&](const Row &its) { return its.program == one.place.program && its.words == words; });
+		if (row == rows.end())
+			row = rows.insert(row, Row{one.place.program, words, 0, 0, {}});
+		row->mean_ns += one.mean_ns;
+		row->slow_ns += one.slow_ns;
+		if (!one.place.by.empty())
+			row->by[one.place.by] += one.slow_ns;
+	}
+	std::ranges::stable_sort(rows, std::ranges::greater{}, &Row::slow_ns);
+	return rows;
+}
+
+std::string cause_of(const Row &row)
+{
+	const auto most = std::ranges::max_element(row.by, {}, [](const auto &one) { return one.second; });
+	if (most == row.by.end() || most->second * 2 < row.slow_ns)
+		return "";
+	return row.words.starts_with("blocked") || row.words.starts_with("waking") ? "by " + most->first : most->first;
+}
+
+void add_places(Page &page, const Latencies &latencies)
+{
+	const std::vector<Row> rows = rows_of(latencies);
+	if (rows.empty())
+		return;
+	page.line(page.spelled(
+		fmt::format("    {} {} {}  (slowest {} of {} with a path: mean {} of {} µs)", pad_right("where it goes", 44),
+					pad_left("mean µs", 9), pad_left("slowest 1 %", 12), stats::count(latencies.slow_count()),
+					stats::count(latencies.with_path()), micro(latencies.slow_ns()), micro(latencies.mean_ns()))));
+	double rest_mean = 0, rest_slow = 0;
+	size_t shown = 0;
+	for (const Row &row : rows) {
+		const bool small = row.mean_ns < latencies.mean_ns() / 100 && row.slow_ns < latencies.slow_ns() / 100;
+		if (small || shown == kMostPlaces) {
+			rest_mean += row.mean_ns;
+			rest_slow += row.slow_ns;
+			continue;
+		}
+		shown++;
+		page.line(page.spelled(fmt::format("    {} {} {}  {}", pad_right(row.program + ": " + row.words, 44),
+										   pad_left(micro(row.mean_ns), 9), pad_left(micro(row.slow_ns), 12),
+										   cause_of(row))));
+	}
+	if (shown < rows.size())
+		page.line(page.spelled(fmt::format("    {} {} {}", pad_right(fmt::format("{} others", rows.size() - shown), 44),
+										   pad_left(micro(rest_mean), 9), pad_left(micro(rest_slow), 12))));
+}
+
+std::string processes(const std::string &program, size_t count)
+{
+	return count > 1 ? fmt::format("{} ({} processes)", program, count) : program;
+}
+
+void add_link(Page &page, const Link &link, double seconds)
+{
+	const bool is_pipe = link.kind == model::StreamKind::Pipe || link.kind == model::StreamKind::Fifo;
+	page.heading(page.spelled(fmt::format("{} {} {}   {}, {} connection{}", processes(link.client, link.clients.size()),
+										  is_pipe ? "→" : "↔", processes(link.server, link.servers.size()),
+										  analysis::word_of(link.kind), link.connections.size(),
+										  link.connections.size() == 1 ? "" : "s")));
+	const auto direction = [&](const std::string &to, const analysis::Direction &one) {
+		if (one.messages != 0)
+			page.line(page.spelled(line_of("to " + to, one.messages, seconds,
+										   stats::amount(static_cast<double>(one.bytes) / seconds) + "B/s",
+										   one.latencies, page.look())));
+	};
+	direction(link.server, link.to_server);
+	direction(link.client, link.to_client);
+	if (link.requests.answered != 0) {
+		page.line(page.spelled(
+			line_of("requests", link.requests.answered, seconds, "", link.requests.latencies, page.look())));
+		for (const auto &[chain, count] : link.requests.chains)
+			if (link.requests.chains.size() > 1)
+				page.line(page.spelled(fmt::format("    {}  {}", stats::count(count), chain)));
+		add_places(page, link.requests.latencies);
+	} else {
+		add_places(page, link.to_server.latencies);
+	}
+}
+
+struct Trust {
+	uint64_t messages = 0;
+	std::array<uint64_t, 4> by_identity{};
+	uint64_t without_path = 0, answered = 0, without_request_path = 0, ambiguous = 0, too_old = 0;
+};
+
+Trust trust_of(const analysis::AttachedResult &result)
+{
+	Trust sum;
+	for (const Link &link : result.links) {
+		for (const analysis::Direction *one : {&link.to_server, &link.to_client}) {
+			sum.messages += one->messages;
+			for (size_t i = 0; i < sum.by_identity.size(); ++i)
+				sum.by_identity[i] += one->by_identity[i];
+			for (const auto &[reason, count] : one->without_path)
+				sum.without_path += count;
+		}
+		sum.answered += link.requests.answered;
+		sum.ambiguous += link.requests.ambiguous;
+		sum.too_old += link.requests.too_old;
+		for (const auto &[reason, count] : link.requests.without_path)
+			sum.without_request_path += count;
+	}
+	return sum;
+}
+
+void add_trust(Page &page, const analysis::AttachedResult &result)
+{
+	const Trust trust = trust_of(result);
+	constexpr const char *kWords[] = {"known by its bytes' position", "by counting bytes",
+									  "contended: calls overlapped, not in figures",
+									  "unmatched: a record or taker is missing, not in figures"};
+	std::string words;
+	for (size_t i = 0; i < trust.by_identity.size(); ++i)
+		if (trust.by_identity[i] != 0 || i == 0)
+			words += fmt::format("{}{} {}", words.empty() ? "" : "; ", stats::count(trust.by_identity[i]), kWords[i]);
+	page.paragraph("identity", page.spelled(fmt::format("of {} messages {}", stats::count(trust.messages), words)));
+	std::string left = fmt::format("{} on their way at the end", stats::count(result.on_their_way));
+	if (result.too_old != 0)
+		left += fmt::format("; {} not taken within 10 s", stats::count(result.too_old));
+	if (result.without_giver != 0)
+		left += fmt::format("; {} takings without a known giver", stats::count(result.without_giver));
+	if (trust.without_path != 0 || trust.without_request_path != 0)
+		left += fmt::format("; without a breakdown {} messages and {} requests", stats::count(trust.without_path),
+							stats::count(trust.without_request_path));
+	if (trust.ambiguous != 0 || trust.too_old != 0)
+		left += fmt::format("; requests not paired: {} ambiguous, {} unanswered", stats::count(trust.ambiguous),
+							stats::count(trust.too_old));
+	page.paragraph("open", page.spelled(left));
+	page.paragraph("records",
+				   page.spelled(fmt::format("{} in {} windows, {} lost", stats::count(result.records),
+											stats::count(result.windows), stats::count(result.lost_records))));
+	if (result.tail && result.tail->detached && !result.tail->detached->unfollowed.empty()) {
+		std::string seen;
+		for (const model::UnfollowedCalls &one : result.tail->detached->unfollowed)
+			seen += fmt::format("{}{} {} ({} calls)", seen.empty() ? "" : ", ", one.process_name, one.what,
+								stats::count(one.calls));
+		page.paragraph("elsewhere", page.spelled("seen, not followed: " + seen));
+	}
+}
+
+} // namespace
+
+std::string words_of(const analysis::Place &place)
+{
+	switch (place.part) {
+	case Part::Lock:
+		return "blocked for a lock";
+	case Part::Storage:
+		return "blocked for storage";
+	case Part::Fault:
+		return "blocked in a page fault";
+	case Part::Timer:
+		return "asleep until a timer";
+	case Part::Reclaim:
+		return "blocked for free memory";
+	case Part::Backpressure:
+		return "blocked for room";
+	case Part::Held:
+		return "held back by TCP";
+	case Part::IdleExit:
+		return "its CPU left idle";
+	default:
+		break;
+	}
+	switch (place.layer) {
+	case Layer::SenderUser:
+	case Layer::ReceiverUser:
+	case Layer::RelayUser:
+		return "own code";
+	case Layer::SenderKernel:
+		return "sending";
+	case Layer::Network:
+		return "loopback or network";
+	case Layer::Queue:
+		return place.part == Part::None ? "queued" : fmt::format("queued, reader {}", model::name(place.part));
+	case Layer::Propagation:
+		return "polling";
+	case Layer::Wakeup:
+		return "waking it";
+	case Layer::Runqueue:
+		return "waiting for a CPU";
+	case Layer::ReceiverKernel:
+		return "receiving";
+	case Layer::RelayKernel:
+		return "system calls";
+	case Layer::Preempted:
+		return "lost its CPU";
+	case Layer::Interrupt:
+		return "interrupts";
+	case Layer::Blocked:
+		return "blocked, woken";
+	}
+	return "";
+}
+
+std::string slow_requests(const std::vector<analysis::SlowRequest> &requests, const Style &style)
+{
+	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+	for (const analysis::SlowRequest &request : requests) {
+		page.heading(page.spelled(fmt::format("{} → {}: the slowest request, {} µs", request.client, request.server,
+											  micro(static_cast<double>(request.ns)))));
+		page.line(page.spelled(fmt::format("  {} {}", pad_left("at µs", 10), pad_left("µs", 10))));
+		for (const analysis::Piece &piece : request.pieces)
+			page.line(page.spelled(
+				fmt::format("  {} {} {} {} {}: {}{}", pad_left(micro(static_cast<double>(piece.begin_ns)), 10),
+							pad_left(micro(static_cast<double>(piece.end_ns - piece.begin_ns)), 10),
+							kind_symbol(kind_of(piece.place), 1, page.look()), piece.place.program, piece.tid,
+							words_of(piece.place), piece.place.by.empty() ? "" : ", " + piece.place.by)));
+	}
+	return page.take();
+}
+
+std::string attached_report(const analysis::AttachedResult &result, const Style &style)
+{
+	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+	const double seconds = static_cast<double>(result.end_ns - result.begin_ns) / 1e9;
+	std::string targets;
+	for (const model::Target &target : result.head.attached->targets)
+		targets += fmt::format("{}{} {}", targets.empty() ? "" : ", ", target.name, target.process);
+	page.line(page.spelled(
+		fmt::format("icepath attach   {} s of {}   {}", stats::amount(seconds), targets, result.head.started_utc)));
+	if (result.links.empty())
+		page.paragraph("", page.spelled("Nothing was seen that one of these programs gave to another over a stream."));
+	else
+		page.line(
+			page.spelled(fmt::format("  {} {} {} {} {}  {}", pad_right("", 22), pad_left("", 11), pad_left("", 11),
+									 pad_left("p50 µs", 9), pad_left("p99 µs", 9), "mean, by kind")));
+	size_t shown = 0;
+	for (const Link &link : result.links)
+		if (style.verbose || shown++ < kMostLinks)
+			add_link(page, link, seconds);
+	if (!style.verbose && result.links.size() > kMostLinks)
+		page.line(page.spelled(fmt::format("{} more pairs: icepath report -v", result.links.size() - kMostLinks)));
+	std::string legend;
+	for (const LayerKind kind :
+		 {LayerKind::YourCode, LayerKind::Kernel, LayerKind::Waking, LayerKind::Queued, LayerKind::Disturbed})
+		legend += fmt::format("{} {}  ", kind_symbol(kind, 1, page.look()),
+							  kind == LayerKind::YourCode    ? "own code"
+							  : kind == LayerKind::Queued    ? "waiting for a CPU or queued"
+							  : kind == LayerKind::Disturbed ? "blocked or disturbed"
+															 : analysis::style_of(kind).word);
+	page.line();
+	page.line(page.spelled(legend));
+	add_trust(page, result);
+	for (const std::string &notice : result.tail ? result.tail->notices : std::vector<std::string>{})
+		page.paragraph("notice", page.spelled(notice));
+	if (!result.tail)
+		page.paragraph("notice", page.spelled("the run was cut: connections aren't known by name"));
+	return page.take();
+}
+
+} // namespace icepath::text
