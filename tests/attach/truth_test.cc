@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that name themselves: whatever icepath tells of one is what happened, or it says that it doesn't know.
+#include "tests/attach/truth.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <tuple>
+
+#include "profiler/resolve/stream.h"
+#include "tests/attach/program.h"
+
+namespace icepath::attach {
+namespace {
+
+using model::StreamKind;
+
+class Told : public resolve::StreamVisitor {
+public:
+	void message(const decode::CalledMessage &one, const path::Path &path, const path::Observations &) override
+	{
+		messages.push_back(one);
+		complete += path.complete();
+	}
+	void request(const decode::Request &, const path::Path &, const path::Observations &) override {}
+	std::vector<decode::CalledMessage> messages;
+	uint64_t complete = 0;
+};
+
+class TruthIndex {
+public:
+	explicit TruthIndex(const Truth &truth)
+	{
+		for (uint32_t i = 0; i < truth.sendings; i++)
+			sent_[truth.sent.at(i).tid].push_back(&truth.sent.at(i));
+		for (auto &[tid, all] : sent_)
+			std::ranges::sort(all, {}, &Sending::before_ns);
+		for (uint32_t i = 0; i < truth.receipts; i++) {
+			const Receipt &one = truth.received.at(i);
+			received_[{one.connection, one.writer, one.number}] = &one;
+		}
+	}
+
+	// The message that this call gave, or nullptr.
+	const Sending *sent(const decode::CallKey &give) const
+	{
+		const auto found = sent_.find(give.first);
+		if (found == sent_.end())
+			return nullptr;
+		const auto after = std::ranges::partition_point(
+			found->second, [&](const Sending *one) { return one->before_ns <= give.second; });
+		return after != found->second.begin() && (*std::prev(after))->after_ns >= give.second ? *std::prev(after)
+																							  : nullptr;
+	}
+	const Receipt *received(const Sending &one) const
+	{
+		const auto found = received_.find({one.connection, one.writer, one.number});
+		return found == received_.end() ? nullptr : found->second;
+	}
+
+private:
+	std::map<uint32_t, std::vector<const Sending *>> sent_;
+	std::map<std::tuple<uint32_t, uint32_t, uint32_t>, const Receipt *> received_;
+};
+
+struct Counts {
+	uint64_t right = 0, wrong = 0, not_of_it = 0;
+	std::array<uint64_t, 4> by_identity{};
+};
+
+Counts compared(const Told &told, const TruthIndex &truth)
+{
+	Counts counts;
+	for (const decode::CalledMessage &message : told.messages) {
+		const Sending *sent = truth.sent(message.give);
+		if (!sent) {
+			counts.not_of_it++;
+			continue;
+		}
+		counts.by_identity.at(static_cast<size_t>(message.identity))++;
+		if (!decode::has_receiver(message.identity))
+			continue;
+		const Receipt *received = truth.received(*sent);
+		const bool right = received && received->tid == message.take.first && received->before_ns <= message.recv_ns &&
+						   message.recv_ns <= received->after_ns;
+		(right ? counts.right : counts.wrong)++;
+		if (!right && received && counts.wrong < 5)
+			ADD_FAILURE() << "number " << sent->number << ", " << message.bytes << " bytes, sent at " << message.send_ns
+						  << ": told as taken at " << message.recv_ns << " by " << message.take.first
+						  << ", but was taken at " << received->before_ns << " to " << received->after_ns << " by "
+						  << received->tid;
+	}
+	return counts;
+}
+
+class TruthTest : public testing::TestWithParam<Load> {};
+
+TEST_P(TruthTest, WhatIsToldIsWhatHappened)
+{
+	const Load &load = GetParam();
+	const auto truth = shared_truth();
+	Program program([&](Shared &shared) { run_load(load, *truth, shared); });
+	program.await_ready();
+	const Watched watched = watch_programs({program.pid()}, 20, [&] { program.shared().goes = 1; });
+	ASSERT_EQ(truth->broken, 0u) << "writers' bytes were mixed: this load can't be checked";
+	ASSERT_EQ(truth->receipts, load.connections * load.writers * load.messages);
+	Told told;
+	resolve::Stream stream(watched.detached.connections, told);
+	for (const model::Window &window : watched.windows)
+		stream.add(window);
+	stream.finish();
+	const Counts counts = compared(told, TruthIndex(*truth));
+	printf("%-24s sent %6u  right %6lu  wrong %lu  exact %lu counted %lu contended %lu unmatched %lu open %lu  "
+		   "with a path %lu\n",
+		   load.name, truth->sendings.load(), counts.right, counts.wrong, counts.by_identity[0], counts.by_identity[1],
+		   counts.by_identity[2], counts.by_identity[3], stream.left_open().at_end, told.complete);
+	EXPECT_EQ(counts.wrong, 0u);
+	// One writer's calls can't overlap. A stream's state is known once it has been looked at a few times.
+	if (load.writers == 1 && !load.begins_before && !load.sends_files) {
+		EXPECT_GE(counts.right + 16 * load.connections, uint64_t{truth->sendings});
+	}
+	EXPECT_GT(counts.right, 0u);
+}
+
+constexpr Load kLoads[] = {
+	{.name = "unix", .kind = StreamKind::UnixStream},
+	{.name = "unix_large", .kind = StreamKind::UnixStream, .messages = 500, .longest = 200'000},
+	{.name = "unix_2_writers", .kind = StreamKind::UnixStream, .writers = 2},
+	{.name = "unix_8_writers", .kind = StreamKind::UnixStream, .writers = 8, .messages = 500},
+	{.name = "unix_3_connections", .kind = StreamKind::UnixStream, .connections = 3},
+	{.name = "unix_joined_midway",
+	 .kind = StreamKind::UnixStream,
+	 .messages = 60'000,
+	 .longest = 400,
+	 .begins_before = true},
+	{.name = "unix_peeks", .kind = StreamKind::UnixStream, .peeks = true},
+	{.name = "unix_passed_on", .kind = StreamKind::UnixStream, .passes_on = true},
+	{.name = "unix_forks", .kind = StreamKind::UnixStream, .writers = 2, .forks = true},
+	{.name = "unix_threads_end", .kind = StreamKind::UnixStream, .threads_end = true},
+	{.name = "unix_files", .kind = StreamKind::UnixStream, .sends_files = true},
+	{.name = "tcp", .kind = StreamKind::Tcp},
+	{.name = "tcp_large", .kind = StreamKind::Tcp, .messages = 500, .longest = 200'000},
+	{.name = "tcp_2_writers", .kind = StreamKind::Tcp, .writers = 2},
+	{.name = "tcp_8_writers", .kind = StreamKind::Tcp, .writers = 8, .messages = 500},
+	{.name = "tcp_joined_midway", .kind = StreamKind::Tcp, .messages = 60'000, .longest = 400, .begins_before = true},
+	{.name = "tcp_peeks", .kind = StreamKind::Tcp, .peeks = true},
+	{.name = "tcp_files", .kind = StreamKind::Tcp, .sends_files = true},
+	{.name = "pipe", .kind = StreamKind::Pipe},
+	{.name = "pipe_large", .kind = StreamKind::Pipe, .messages = 500, .longest = 200'000},
+	{.name = "pipe_2_writers", .kind = StreamKind::Pipe, .writers = 2},
+	{.name = "pipe_8_writers", .kind = StreamKind::Pipe, .writers = 8, .messages = 500},
+	{.name = "pipe_joined_midway", .kind = StreamKind::Pipe, .messages = 60'000, .longest = 400, .begins_before = true},
+	{.name = "pipe_forks", .kind = StreamKind::Pipe, .forks = true},
+	{.name = "fifo", .kind = StreamKind::Fifo},
+};
+
+INSTANTIATE_TEST_SUITE_P(, TruthTest, testing::ValuesIn(kLoads), [](const auto &load) { return load.param.name; });
+
+} // namespace
+} // namespace icepath::attach
