@@ -33,6 +33,7 @@ struct Load {
 	uint32_t connections = 1, writers = 1; // writers of each connection
 	uint32_t messages = 2000; // of each writer
 	uint32_t longest = 4000;
+	uint32_t ring = 1u << 17; // records of each CPU; a small one loses some
 	bool begins_before = false; // its queues aren't empty as the watching begins
 	bool peeks = false; // before it takes
 	bool passes_on = false; // the writers' end goes to another process in between, over a socket
