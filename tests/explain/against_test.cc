@@ -244,8 +244,9 @@ TEST_F(AgainstTest, NamesThePairsThatMayBeMeantAsWell)
 	EXPECT_TRUE(only.others.empty());
 	EXPECT_EQ(printed(result, only).find("others"), std::string::npos);
 	Against several = only;
-	const std::string command = "icepath explain RUN --cell 'relayed/slow 64 B pingpong epoll' --against 'slow 64 B'";
-	several.others = {command, command};
+	const std::string options = "--cell 'relayed/slow 64 B pingpong epoll' --against 'slow 64 B'";
+	const std::string command = "icepath explain RUN " + options;
+	several.others = {options, options};
 	several.others_without = 3;
 	text::Page page({false, true}, 60);
 	text::add_against(page, result, several);

@@ -252,6 +252,7 @@ TEST(Remedies, OfTwoCpusNameNoOthers)
 	one.cpus_online.reset();
 	EXPECT_TRUE(says(one, "--cpus")) << "a run of an older version doesn't tell";
 	one = {"own_thread", Layer::Runqueue, Part::None, "nng:task", analysis::Origin::OwnThread};
+	one.mechanisms = kLibrary;
 	EXPECT_TRUE(says(one, "--free-library-threads"));
 	one.cpus_online = 2;
 	EXPECT_FALSE(says(one, "--free-library-threads"));
