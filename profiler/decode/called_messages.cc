@@ -184,8 +184,6 @@ private:
 	// What was counted turned out to be wrong later.
 	bool is_doubted(uint64_t object, const Placed &give) const
 	{
-		if (!give.place.counted)
-			return false;
 		const auto instants = positions_.contradictions().find(object);
 		return instants != positions_.contradictions().end() && !instants->second.empty() &&
 			   instants->second.back() >= give.call->begin_ns;

@@ -226,7 +226,8 @@ void Positions::was_empty(uint64_t object, uint64_t at_ns)
 			return;
 		}
 	}
-	if (counter.taken_less_given && *counter.taken_less_given != difference)
+	// What the capture told before the first proof may have had another origin.
+	if (counter.taken_less_given != difference && (counter.taken_less_given || counter.by_capture))
 		contradictions_[object].push_back(at_ns);
 	counter.taken_less_given = difference;
 }

@@ -5,9 +5,9 @@
 //
 // TCP's positions are modulo 2^32. Each is taken for the one nearest to that of the call before.
 //
-// A pipe holds bytes when it is first seen, and the capture can't tell how many. So a pipe's positions, too, are used
-// only once it was empty. If they differ then, twice by the same number of bytes, that is what it had held; once, a
-// record may be missing.
+// A pipe holds bytes when it is first seen, and the capture can't tell how many. So a pipe's positions are used only of
+// what was given after it was empty. If they differ then, twice by the same number of bytes, that is what it had held;
+// once, a record may be missing.
 //
 // Counting here takes an instant at which a stream was empty: a taking call slept or found nothing, while no call was
 // giving. All that was given by then has been taken. Another such instant shows whether a record was lost meanwhile.
