@@ -23,6 +23,7 @@
 #   make vmtest         every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make test-bare-root make run and make test in a Debian 12 that has nothing else, below build-bare-root
 #   make test-packages   the Debian packages in a bare Debian 12 and 13: installed, used, replaced, purged
+#   make check-abi   whether include/icepath/plugin.h changed only as its version says
 #   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
 
@@ -194,6 +195,11 @@ fuzz: develop-deps
 # Of the tree: what tests/fuzz/corpus.cc makes.
 fuzz-corpus: all-with-tests
 	$(Q)$(BUILD)/bin/fuzz_corpus tests/fuzz/corpus
+
+# Against the versions in tests/plugin_abi.
+.PHONY: check-abi
+check-abi: test-deps all-with-tests
+	$(Q)tests/run.py $(BUILD) --tests-regex '^(plugin_abi\.|PluginAbi\.)'
 
 # The packages in a bare Debian 12 and 13, below PACKAGES_IN, which is removed: installed, used, replaced, purged.
 PACKAGES_IN ?= /tmp/icepath-packages

@@ -4,6 +4,7 @@
 function(icepath_plugin name)
   add_library(icepath-${name} MODULE ${ARGN})
   target_link_libraries(icepath-${name} PRIVATE icepath_plugin_kit)
+  target_compile_definitions(icepath-${name} PRIVATE ICEPATH_PLUGIN_VERSION="${PROJECT_VERSION}")
   set_target_properties(icepath-${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${ICEPATH_PLUGIN_OUTPUT}
     CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden)
   set_property(GLOBAL APPEND PROPERTY ICEPATH_PLUGINS icepath-${name})

@@ -109,6 +109,7 @@ public:
 	void take(uint64_t called_ns, void *data, uint64_t bytes) const
 	{
 		icepath_recv message{};
+		message.size = sizeof(message);
 		message.ask_ns = called_ns;
 		message.attempts = 1;
 		message.data = data;
@@ -121,6 +122,7 @@ public:
 	void end(int status) const
 	{
 		icepath_recv none{};
+		none.size = sizeof(none);
 		handler_.handle(handler_.side, status, &none);
 	}
 

@@ -93,6 +93,9 @@ icepath_plugin plugin_table(const char *name, const icepath_target *(*target)(ui
 	table.size = sizeof(table);
 	table.abi = ICEPATH_PLUGIN_ABI;
 	table.name = name;
+#ifdef ICEPATH_PLUGIN_VERSION
+	table.version = ICEPATH_PLUGIN_VERSION;
+#endif
 	table.target = target;
 	table.open = open;
 	table.connect = connect;

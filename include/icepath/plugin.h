@@ -49,8 +49,19 @@
 extern "C" {
 #endif
 
-/* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 8u
+/*
+ * The version of this interface, by semantic versioning. icepath loads plug-ins that were built for its own major
+ * number and for its own minor number or a lower one.
+ *
+ * The minor number is raised when a struct gains members at its end, or an enum values. A struct that a plug-in makes
+ * begins with `size`, its sizeof there: icepath takes what lies beyond as zero, which therefore means what there was
+ * before. A struct that icepath makes may be longer than a plug-in knows. Members begin where the struct ended, and no
+ * struct ends with padding. The major number is raised when anything else changes, also in icepath_address, icepath_qos
+ * and icepath_handler, which don't grow.
+ */
+#define ICEPATH_PLUGIN_ABI_MAJOR 9u
+#define ICEPATH_PLUGIN_ABI_MINOR 1u
+#define ICEPATH_PLUGIN_ABI (ICEPATH_PLUGIN_ABI_MINOR << 16 | ICEPATH_PLUGIN_ABI_MAJOR)
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -144,24 +155,24 @@ enum icepath_liveliness { ICEPATH_AUTOMATIC, ICEPATH_MANUAL_BY_PARTICIPANT, ICEP
 
 struct icepath_qos {
 	uint32_t policies; /* bits 1u << icepath_qos_policy: those that have a value */
-	uint64_t values[ICEPATH_QOS_POLICIES];
+	uint64_t values[16]; /* by icepath_qos_policy, with room for more of them */
 };
 
 struct icepath_target {
 	uint32_t size; /* sizeof(struct icepath_target) as the plug-in was built */
+	uint32_t qos; /* bits 1u << icepath_qos_policy: those that icepath_open may ask for */
 	const char *name; /* "uds-stream"; [a-z0-9-/], at most 31 characters */
 	const char *summary; /* one line for `icepath list` */
 	uint32_t waits; /* icepath_wait bits */
 	uint32_t mechanisms; /* icepath_mechanism bits */
 	uint32_t capabilities; /* icepath_capability bits */
+	uint32_t fanin_waits; /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a subset of `waits` */
 	uint64_t max_payload_bytes; /* the largest message on this machine now; 0: none, see `why_not` */
 	const char *max_payload_why; /* where that limit comes from: "/proc/sys/net/core/rmem_max is 212992" */
 	uint64_t max_part_bytes; /* most that one call carries: longer messages go in parts; 0: never in parts */
 	const char *why_not; /* NULL, or why this target can't work here, and the remedy */
-	uint32_t fanin_waits; /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a subset of `waits` */
-	/* Likewise: the largest message that another sender's can't interleave with; 0: whatever one call carries. */
+	/* Of a fan-in: the largest message that another sender's can't interleave with; 0: whatever one call carries. */
 	uint64_t fanin_max_bytes;
-	uint32_t qos; /* bits 1u << icepath_qos_policy: those that icepath_open may ask for */
 };
 
 /*
@@ -201,7 +212,8 @@ struct icepath_handler {
 };
 
 struct icepath_open {
-	uint32_t size; /* sizeof(struct icepath_open) */
+	uint32_t size; /* sizeof(struct icepath_open) as icepath was built */
+	uint32_t depth; /* messages that may be in flight if the target has a bounded queue; 0: its default */
 	const char *target; /* one of the plug-in's targets */
 	/* Of the channel, the same at both ends: unique on this machine, and another user can't guess it; [A-Za-z0-9-], at
 	 * most 63 characters. A second file needs a name of its own that can't be guessed from the first. */
@@ -210,7 +222,6 @@ struct icepath_open {
 	uint32_t sends, receives; /* booleans: what this endpoint will be asked to do */
 	enum icepath_wait wait; /* the only wait that will be used */
 	uint64_t payload_bytes; /* every message has this size */
-	uint32_t depth; /* messages that may be in flight if the target has a bounded queue; 0: its default */
 	struct icepath_qos qos; /* of both ends; for a policy without a value, the plug-in chooses */
 	uint32_t peers; /* endpoints of side 0 that will be connected to side 1's; above 1: a fan-in */
 	uint32_t answers; /* of side 1 to each message of side 0, which waits for them all; 0: messages go one way */
@@ -241,11 +252,12 @@ struct icepath_send {
  * call). `observe_ns`: just after the acquire load that saw the message (user-space slots, mapped queues).
  */
 struct icepath_recv {
+	uint32_t size; /* sizeof(struct icepath_recv), of who made it: icepath, or the plug-in for a handler */
+	uint32_t attempts;
 	void *data;
 	uint64_t capacity;
 	uint64_t bytes; /* out */
 	uint64_t ask_ns, wait_return_ns, take_call_ns, take_return_ns, observe_ns;
-	uint32_t attempts;
 };
 
 /*
@@ -268,7 +280,7 @@ struct icepath_endpoint; /* the plug-in's own */
 
 struct icepath_plugin {
 	uint32_t size; /* sizeof(struct icepath_plugin) */
-	uint32_t abi; /* ICEPATH_PLUGIN_ABI */
+	uint32_t abi; /* ICEPATH_PLUGIN_ABI, as the plug-in was built */
 	const char *name;
 	/*
 	 * "iceoryx 2.0.3": the wrapped library; NULL for kernel transports. Workers of a library run in user, mount and
@@ -303,6 +315,9 @@ struct icepath_plugin {
 	int (*send_loaned)(struct icepath_endpoint *endpoint, void *slot, struct icepath_send *message);
 	int (*take)(struct icepath_endpoint *endpoint, const void **slot, struct icepath_recv *message);
 	int (*give_back)(struct icepath_endpoint *endpoint, const void *slot);
+
+	/* Since 9.1. The plug-in's own version, since it may be of another build than icepath; NULL: unknown. */
+	const char *version;
 };
 
 /* The one symbol of a plug-in. */

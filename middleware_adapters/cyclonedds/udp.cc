@@ -82,10 +82,11 @@ void handle_data(dds_entity_t reader, void *argument)
 	icepath_endpoint &end = *static_cast<icepath_endpoint *>(argument);
 	do {
 		icepath_recv asked{};
+		asked.size = sizeof(asked);
 		ChannelEnd::begin_taking(asked);
 		if (const dds_return_t code = end.batch.take(reader, nullptr, asked); code < 0)
 			return end.handler.handle(end.handler.side, failed(end, "dds_take", code), &asked);
-		for (icepath_recv message{}; end.batch.next(message); message = {})
+		for (icepath_recv message{}; end.batch.next(message); message = {}) // each as `asked`
 			end.handler.handle(end.handler.side, ICEPATH_OK, &message);
 	} while (end.batch.may_have_left_some());
 }

@@ -331,6 +331,7 @@ void handle_data(icepath_endpoint &end, fast::DataReader &reader)
 {
 	for (;;) {
 		icepath_recv message{};
+		message.size = sizeof(message);
 		ChannelEnd::begin_taking(message);
 		message.attempts = 1;
 		fast::SampleInfo info;

@@ -138,6 +138,7 @@ void handle_data(icepath_endpoint &end, Ports &ports)
 {
 	for (;;) {
 		icepath_recv message{};
+		message.size = sizeof(message);
 		ChannelEnd::begin_taking(message);
 		const void *chunk = nullptr;
 		const Taking taking = take_one(end, ports, &chunk, message);

@@ -52,8 +52,8 @@ static int open_end(const struct icepath_open *how, struct icepath_endpoint **en
 
 	*endpoint = NULL;
 	memset(address, 0, sizeof(*address));
-	if (how->size != sizeof(*how))
-		return fail(open_sentence, ICEPATH_UNSUPPORTED, "open", "icepath_open has another size than expected");
+	if (how->size < sizeof(*how)) /* an icepath of a later version has a longer one */
+		return fail(open_sentence, ICEPATH_UNSUPPORTED, "open", "icepath_open is shorter than expected");
 	if (!(how->wait & target(0)->waits) || how->peers > 1)
 		return fail(open_sentence, ICEPATH_UNSUPPORTED, "open", "it waits by block and poll, for one sender");
 	if (how->qos.policies)

@@ -84,6 +84,7 @@ struct icepath_endpoint : WindowedEnd, yarp::os::PortReader, yarp::os::TypedRead
 	bool read(yarp::os::ConnectionReader &from) override
 	{
 		icepath_recv message{};
+		message.size = sizeof(message);
 		begin_taking(message);
 		Incoming what(handled.data(), handled.size());
 		message.attempts = 1;

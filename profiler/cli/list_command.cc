@@ -126,6 +126,7 @@ ExitCode list(const ListOptions &options)
 									   {"why_not", target.why_not},
 									   {"patterns", patterns_of(target)},
 									   {"library_version", target.library_version},
+									   {"plugin_version", target.plugin_version},
 									   {"daemon", target.daemon},
 									   {"why_no_daemon", target.why_no_daemon},
 									   {"zero_copy", target.traits.has(model::Trait::CanLoan)},

@@ -13,8 +13,9 @@ namespace icepath::cli {
 std::string version_text()
 {
 	return fmt::format(
-		"icepath {}\ncommit {}\nplug-in ABI {}\ncapture format {} (reads from {} on)\nrun.json schema {}",
-		ICEPATH_VERSION, kCommit, ICEPATH_PLUGIN_ABI, rundir::kFormatVersion, rundir::kOldestFormat, exports::kSchema);
+		"icepath {}\ncommit {}\nplug-in ABI {}.{}\ncapture format {} (reads from {} on)\nrun.json schema {}",
+		ICEPATH_VERSION, kCommit, ICEPATH_PLUGIN_ABI_MAJOR, ICEPATH_PLUGIN_ABI_MINOR, rundir::kFormatVersion,
+		rundir::kOldestFormat, exports::kSchema);
 }
 
 Edition edition() { return {ICEPATH_VERSION, kCommitDate}; }

@@ -31,6 +31,7 @@ targets::Target target_of(const std::string &plugin, const worker::TargetReply &
 			printable_text(reply.name),
 			printable_text(reply.summary),
 			printable_text(reply.library_version),
+			printable_text(reply.plugin_version),
 			targets::waits_of(reply.waits),
 			targets::mechanisms_of(reply.mechanisms),
 			targets::traits_of(reply.capabilities),

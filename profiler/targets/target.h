@@ -15,6 +15,7 @@ using Waits = model::SetOf<model::Wait>;
 struct Target {
 	std::string plugin; // path of the shared object
 	std::string name, summary, library_version;
+	std::string plugin_version; // empty: unknown
 	Waits waits;
 	model::Mechanisms mechanisms;
 	model::Traits traits;

@@ -91,7 +91,7 @@ inline void spin_for(uint64_t ns)
 
 // A message in the hands of the side.
 struct Arrival {
-	icepath_recv &message;
+	const icepath_recv &message;
 	const void *place;
 	uint64_t recv_ns;
 	uint32_t thread = 0; // tid of the library's thread that called the handler; 0: the side's own thread received it
@@ -168,6 +168,7 @@ template <class Its> Outcome in_own_thread(Cell &cell, Its &steps)
 {
 	for (bool goes_on = steps.begin(); goes_on;) {
 		icepath_recv in{};
+		in.size = sizeof(in);
 		in.data = cell.receive_buffer;
 		in.capacity = cell.payloads.bytes();
 		const void *place = nullptr;

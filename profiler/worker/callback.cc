@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "profiler/worker/plugin_abi.h"
 #include "profiler/worker/watchdog.h"
 
 namespace icepath::worker {
@@ -33,10 +34,11 @@ void Callback::cancel()
 void Callback::handle(void *self, int status, icepath_recv *message)
 {
 	const uint64_t recv_ns = icepath_now_ns(); // before the lock, which isn't part of the delivery
-	static_cast<Callback *>(self)->handle(status, *message, recv_ns);
+	const auto whole = whole_struct<icepath_recv>(message, kSmallestRecv);
+	static_cast<Callback *>(self)->handle(whole ? status : ICEPATH_FAILED, whole.value_or(icepath_recv{}), recv_ns);
 }
 
-void Callback::handle(int status, icepath_recv &message, uint64_t recv_ns)
+void Callback::handle(int status, const icepath_recv &message, uint64_t recv_ns)
 {
 	static thread_local const pid_t tid = gettid();
 	const std::lock_guard lock(mutex_);

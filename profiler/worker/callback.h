@@ -30,7 +30,7 @@ public:
 
 private:
 	static void handle(void *self, int status, icepath_recv *message);
-	void handle(int status, icepath_recv &message, uint64_t recv_ns);
+	void handle(int status, const icepath_recv &message, uint64_t recv_ns);
 
 	std::mutex mutex_; // guards what follows, up to `ended_`
 	Steps *steps_ = nullptr; // of the block under way; nullptr: none, and messages are dropped
@@ -45,6 +45,7 @@ private:
 inline int reason_of(Cell &cell)
 {
 	icepath_recv none{};
+	none.size = sizeof(none);
 	none.data = cell.receive_buffer;
 	none.capacity = cell.payloads.bytes();
 	const void *place = nullptr;

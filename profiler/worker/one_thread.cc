@@ -51,6 +51,7 @@ private:
 	bool take(End &end, uint64_t seq, uint64_t &recv_ns)
 	{
 		end.in = {};
+		end.in.size = sizeof(end.in);
 		end.in.data = end.cell.receive_buffer;
 		end.in.capacity = end.cell.payloads.bytes();
 		const int status = recv_at(end.cell, end.from, end.in);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "profiler/failure.h"
+#include "profiler/worker/plugin_abi.h"
 
 namespace icepath::worker {
 namespace {
@@ -32,45 +33,50 @@ Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1)
 	const auto get = reinterpret_cast<const icepath_plugin *(*)()>(dlsym(object, "icepath_plugin_get"));
 	if (!get)
 		refuse(fmt::format("{} isn't a plug-in of icepath: it has no icepath_plugin_get", file_));
-	plugin_ = get();
-	if (!plugin_)
+	const icepath_plugin *its = get();
+	if (!its)
 		refuse(fmt::format("{} has no interface: its icepath_plugin_get returned nothing", file_));
-	if (plugin_->abi != ICEPATH_PLUGIN_ABI)
-		refuse(fmt::format("{} was built for plug-in interface {}, this icepath speaks {}: rebuild it", file_,
-						   plugin_->abi, ICEPATH_PLUGIN_ABI));
-	if (plugin_->size != sizeof(icepath_plugin))
-		refuse(fmt::format("{} was built with an icepath_plugin of {} bytes, this icepath has {}: rebuild it", file_,
-						   plugin_->size, sizeof(icepath_plugin)));
-	if (const icepath_daemon *daemon = plugin_->daemon) {
-		if (daemon->size != sizeof(icepath_daemon))
-			refuse(fmt::format("{} was built with an icepath_daemon of {} bytes, this icepath has {}: rebuild it",
-							   file_, daemon->size, sizeof(icepath_daemon)));
-		if (!daemon->program || !daemon->ready || !*daemon->ready || (daemon->file && !daemon->file_text))
+	const Abi built_for = abi_of(its->abi), own = abi_of(ICEPATH_PLUGIN_ABI);
+	if (!can_load(built_for, own))
+		refuse(fmt::format("{} was built for plug-in interface {}.{}, this icepath speaks {}.0 to {}.{}: {}", file_,
+						   built_for.major_number, built_for.minor_number, own.major_number, own.major_number,
+						   own.minor_number,
+						   built_for.major_number < own.major_number ? "rebuild it" : "install a newer icepath"));
+	calls_ = checked(its, kSmallestPlugin, "icepath_plugin");
+	if (calls_.daemon) {
+		daemon_ = checked(calls_.daemon, kSmallestDaemon, "icepath_daemon");
+		calls_.daemon = &daemon_;
+		if (!daemon_.program || !daemon_.ready || !*daemon_.ready || (daemon_.file && !daemon_.file_text))
 			refuse(fmt::format("{} doesn't describe all of its daemon", file_));
 	}
-	const icepath_plugin &calls = *plugin_;
-	if (!calls.name || !calls.target || !calls.open || !calls.connect || !calls.send || !calls.recv || !calls.cancel ||
-		!calls.close || !calls.error || !calls.sockets)
+	if (!calls_.name || !calls_.target || !calls_.open || !calls_.connect || !calls_.send || !calls_.recv ||
+		!calls_.cancel || !calls_.close || !calls_.error || !calls_.sockets)
 		refuse(fmt::format("{} lacks a function that every plug-in must have", file_));
 }
 
-const icepath_target *Plugin::target(uint32_t n) const
+template <typename Struct> Struct Plugin::checked(const Struct *its, uint32_t smallest, const char *name) const
 {
-	const icepath_target *target = plugin_->target(n);
-	if (!target)
-		return nullptr;
-	if (target->size != sizeof(icepath_target))
-		refuse(fmt::format("{} was built with an icepath_target of {} bytes, this icepath has {}: rebuild it", file_,
-						   target->size, sizeof(icepath_target)));
-	if (!target->name)
+	const auto whole = whole_struct(its, smallest);
+	if (!whole)
+		refuse(fmt::format("{} was built with an {} of {} bytes, which no version of this interface has: rebuild it",
+						   file_, name, its->size));
+	return *whole;
+}
+
+std::optional<icepath_target> Plugin::target(uint32_t n) const
+{
+	const icepath_target *its = calls_.target(n);
+	if (!its)
+		return std::nullopt;
+	const icepath_target target = checked(its, kSmallestTarget, "icepath_target");
+	if (!target.name)
 		refuse(fmt::format("{} has a target without a name", file_));
-	if ((target->waits & ICEPATH_WAIT_CALLBACK) && !(target->mechanisms & ICEPATH_USES_LIBRARY_THREADS))
+	if ((target.waits & ICEPATH_WAIT_CALLBACK) && !(target.mechanisms & ICEPATH_USES_LIBRARY_THREADS))
 		refuse(
-			fmt::format("{} has a target {} with callbacks, but without threads that make them", file_, target->name));
-	const icepath_plugin &calls = *plugin_;
-	if ((target->capabilities & ICEPATH_CAN_LOAN) &&
-		(!calls.loan || !calls.send_loaned || !calls.take || !calls.give_back))
-		refuse(fmt::format("{} lacks a function that its target {} must have to lend slots", file_, target->name));
+			fmt::format("{} has a target {} with callbacks, but without threads that make them", file_, target.name));
+	if ((target.capabilities & ICEPATH_CAN_LOAN) &&
+		(!calls_.loan || !calls_.send_loaned || !calls_.take || !calls_.give_back))
+		refuse(fmt::format("{} lacks a function that its target {} must have to lend slots", file_, target.name));
 	return target;
 }
 

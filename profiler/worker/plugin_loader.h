@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Loads a worker's plug-in, and owns an endpoint that the worker opens.
+#include <optional>
 #include <string>
 
 #include "icepath/plugin.h"
@@ -10,17 +11,23 @@ namespace icepath::worker {
 // A loaded plug-in. It is never unloaded, because middleware leaves threads and exit handlers whose code is in it.
 class Plugin {
 public:
-	// Throws Failure(MachineCannot) if the file is no plug-in, or has another interface version.
+	// Throws Failure(MachineCannot) if the file is no plug-in, or was built for an interface that can't be loaded.
 	explicit Plugin(const std::string &path);
+	Plugin(const Plugin &) = delete; // calls() points into it
+	Plugin &operator=(const Plugin &) = delete;
 
-	// Null after the last. Throws Failure(MachineCannot) if the target is invalid or was built with another struct.
-	const icepath_target *target(uint32_t n) const;
-	const icepath_plugin &calls() const { return *plugin_; }
+	// Nothing after the last. Throws Failure(MachineCannot) if the target is invalid.
+	std::optional<icepath_target> target(uint32_t n) const;
+	// What an older interface doesn't have is null.
+	const icepath_plugin &calls() const { return calls_; }
 	const std::string &file() const { return file_; }
 
 private:
+	template <typename Struct> Struct checked(const Struct *its, uint32_t smallest, const char *name) const;
+
 	std::string file_; // without its folder
-	const icepath_plugin *plugin_ = nullptr;
+	icepath_plugin calls_{};
+	icepath_daemon daemon_{}; // calls_.daemon, unless that is null
 };
 
 // The destructor closes it. One thread, except cancel().

@@ -100,7 +100,7 @@ enum class ReplyStatus : uint32_t {
 };
 
 struct TargetReply { // icepath_target without pointers
-	char name[32], summary[128], max_payload_why[160], why_not[256], library_version[64];
+	char name[32], summary[128], max_payload_why[160], why_not[256], library_version[64], plugin_version[64];
 	uint32_t waits, mechanisms, capabilities, fanin_waits;
 	uint64_t max_payload_bytes, max_part_bytes, fanin_max_bytes;
 	uint32_t qos;

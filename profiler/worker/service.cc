@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "profiler/failure.h"
 #include "profiler/worker/cell_memory.h"
@@ -47,6 +48,7 @@ void describe_target(const Plugin &plugin, const icepath_target &target, TargetR
 	put(reply.max_payload_why, target.max_payload_why);
 	put(reply.why_not, target.why_not);
 	put(reply.library_version, plugin.calls().library_version);
+	put(reply.plugin_version, plugin.calls().version);
 	reply.waits = target.waits;
 	reply.mechanisms = target.mechanisms;
 	reply.capabilities = target.capabilities;
@@ -211,7 +213,7 @@ bool Service::become_daemon(const Request &request, const std::vector<Fd> &recei
 void Service::describe(const Request &request, Reply &reply)
 {
 	const Plugin &plugin = load(request);
-	const icepath_target *target = plugin.target(request.index);
+	const auto target = plugin.target(request.index);
 	if (!target)
 		return;
 	describe_target(plugin, *target, reply.target);
@@ -229,7 +231,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 		throw Failure(ExitCode::Internal, "the worker was asked to open an endpoint without the cell's memory");
 	const Plugin &plugin = load(request);
 	const std::string target_name = text(wish.target), name = text(wish.name);
-	const icepath_target *target = nullptr;
+	std::optional<icepath_target> target;
 	for (uint32_t n = 0; (target = plugin.target(n)); n++)
 		if (target_name == target->name)
 			break;

@@ -433,10 +433,11 @@ std::string printed_by(const Words &words)
 TEST(CommandLine, VersionSaysWhatOthersRead)
 {
 	const std::string version = printed_by({"--version"});
-	for (const std::string &line : {fmt::format("icepath {}\n", ICEPATH_VERSION), std::string("\ncommit "),
-									fmt::format("\nplug-in ABI {}\n", ICEPATH_PLUGIN_ABI),
-									fmt::format("\ncapture format {} ", rundir::kFormatVersion),
-									fmt::format("\nrun.json schema {}\n", exports::kSchema)})
+	for (const std::string &line :
+		 {fmt::format("icepath {}\n", ICEPATH_VERSION), std::string("\ncommit "),
+		  fmt::format("\nplug-in ABI {}.{}\n", ICEPATH_PLUGIN_ABI_MAJOR, ICEPATH_PLUGIN_ABI_MINOR),
+		  fmt::format("\ncapture format {} ", rundir::kFormatVersion),
+		  fmt::format("\nrun.json schema {}\n", exports::kSchema)})
 		EXPECT_NE(version.find(line), std::string::npos) << version;
 }
 

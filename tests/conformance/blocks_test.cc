@@ -279,9 +279,11 @@ TEST(Worker, RefusesAPluginOfAnotherInterfaceByName)
 	std::string(OTHER_ABI_PLUGIN).copy(request.plugin, sizeof(request.plugin) - 1);
 	const worker::Reply reply = describer.ask(request);
 	EXPECT_EQ(reply.status, ReplyStatus::Failed);
-	EXPECT_EQ(std::string(reply.message),
-			  "icepath-other-abi.so was built for plug-in interface 99, this icepath speaks " +
-				  std::to_string(ICEPATH_PLUGIN_ABI) + ": rebuild it");
+	EXPECT_EQ(
+		std::string(reply.message),
+		fmt::format("icepath-other-abi.so was built for plug-in interface 8.0, this icepath speaks {0}.0 to {0}.{1}: "
+					"rebuild it",
+					ICEPATH_PLUGIN_ABI_MAJOR, ICEPATH_PLUGIN_ABI_MINOR));
 }
 
 } // namespace

@@ -58,6 +58,7 @@ protected:
 	void call(int status = ICEPATH_OK)
 	{
 		icepath_recv message{};
+		message.size = sizeof(message);
 		message.bytes = 64;
 		const icepath_handler handler = callback_.handler();
 		handler.handle(handler.side, status, &message);

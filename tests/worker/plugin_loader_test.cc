@@ -24,22 +24,31 @@ TEST(PluginLoader, LoadsAPluginAndItsTargets)
 {
 	const Plugin plugin(NULL_PLUGIN);
 	EXPECT_EQ(plugin.file(), "icepath-null.so");
-	ASSERT_NE(plugin.target(0), nullptr);
+	ASSERT_TRUE(plugin.target(0));
 	EXPECT_STREQ(plugin.target(0)->name, "null");
-	EXPECT_EQ(plugin.target(1), nullptr);
+	EXPECT_FALSE(plugin.target(1));
 }
 
 TEST(PluginLoader, RefusesAnotherInterfaceByName)
 {
-	EXPECT_EQ(refusal(BAD_PLUGINS "/icepath-other-abi.so"),
-			  fmt::format("icepath-other-abi.so was built for plug-in interface 99, this icepath speaks {}: rebuild it",
-						  ICEPATH_PLUGIN_ABI));
+	EXPECT_EQ(
+		refusal(BAD_PLUGINS "/icepath-other-abi.so"),
+		fmt::format("icepath-other-abi.so was built for plug-in interface 8.0, this icepath speaks {0}.0 to {0}.{1}: "
+					"rebuild it",
+					ICEPATH_PLUGIN_ABI_MAJOR, ICEPATH_PLUGIN_ABI_MINOR));
+	EXPECT_EQ(refusal(BAD_PLUGINS "/icepath-newer-abi.so"),
+			  fmt::format("icepath-newer-abi.so was built for plug-in interface {0}.99, this icepath speaks {0}.0 to "
+						  "{0}.{1}: install a newer icepath",
+						  ICEPATH_PLUGIN_ABI_MAJOR, ICEPATH_PLUGIN_ABI_MINOR));
 }
 
 TEST(PluginLoader, RefusesATableOfAnotherSizeByName)
 {
-	const std::string told = refusal(BAD_PLUGINS "/icepath-other-size.so");
-	EXPECT_TRUE(told.starts_with("icepath-other-size.so was built with an icepath_plugin of 8 bytes")) << told;
+	for (const auto &[name, size] : {std::pair{"other-size", 8}, {"longer", 1000}})
+		EXPECT_EQ(refusal(fmt::format(BAD_PLUGINS "/icepath-{}.so", name)),
+				  fmt::format("icepath-{}.so was built with an icepath_plugin of {} bytes, which no version of this "
+							  "interface has: rebuild it",
+							  name, size));
 }
 
 TEST(PluginLoader, RefusesATableWithoutFunctions)
