@@ -21,8 +21,8 @@ struct CulpritSum {
 // Culprits of all cells together by name, origin and layer, the longest first.
 std::vector<CulpritSum> culprit_sums(const std::vector<analysis::CellResult> &cells);
 
-// By name and origin alone, without what the cell itself had done by its threads, timers and packets; and without CPUs that idled,
-// whose waking is a layer of its own and took time from nobody. Nor did what woke a thread.
+// By name and origin alone, without what the cell itself had done by its threads, timers and packets; and without CPUs
+// that idled, whose waking is a layer of its own and took time from nobody. Nor did what woke a thread.
 std::vector<CulpritSum> sums_of_others(const std::vector<analysis::CellResult> &cells);
 
 } // namespace icepath::explain

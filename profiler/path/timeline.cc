@@ -100,9 +100,9 @@ bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 
 Culprit waker_of(const OffCpu &off)
 {
-	// The scheduler's tick wakes no thread: a timer that does was set by the thread itself, or by a call that it made. A
-	// softirq of packets that does handled those of a socket that it waits for, as an acknowledgement that makes room
-	// (sk_stream_write_space()).
+	// The scheduler's tick wakes no thread: a timer that does was set by the thread itself, or by a call that it
+	// made. A softirq of packets that does handled those of a socket that it waits for, as an acknowledgement that
+	// makes room (sk_stream_write_space()).
 	const Culprit::Work work = by_timer(off)     ? Culprit::Work::OwnTimer
 							   : by_packets(off) ? Culprit::Work::OwnPackets
 												 : Culprit::Work::NotTold;

@@ -67,8 +67,8 @@ std::optional<RoundRatio> ratio_within_rounds(const std::vector<BlockValue> &a, 
 
 RoundRatio inverse(RoundRatio ratio); // of B over A
 
-// How many times as wide, on the log scale, the ratio's interval is as any ratio can be, where no value is above `most`:
-// above 1 the blocks tell nothing of it. `a`, `b`: as of ratio_within_rounds(), which gave the ratio.
+// How many times as wide, on the log scale, the ratio's interval is as any ratio can be, where no value is above
+// `most`: above 1 the blocks tell nothing of it. `a`, `b`: as of ratio_within_rounds(), which gave the ratio.
 double times_too_wide(const RoundRatio &ratio, const std::vector<BlockValue> &a, const std::vector<BlockValue> &b,
 					  double most);
 
