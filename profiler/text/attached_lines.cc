@@ -119,8 +119,8 @@ void add_places(Page &page, const Latencies &latencies)
 										   cause_of(row))));
 	}
 	if (shown < rows.size())
-		page.line(page.spelled(fmt::format("    {} {} {}", pad_right(fmt::format("{} others", rows.size() - shown), 44),
-										   pad_left(micro(rest_mean), 9), pad_left(micro(rest_slow), 12))));
+		page.line(page.spelled(fmt::format("    {} {} {}", pad_right("the rest", 44), pad_left(micro(rest_mean), 9),
+										   pad_left(micro(rest_slow), 12))));
 }
 
 std::string processes(const std::string &program, size_t count)
@@ -276,12 +276,12 @@ std::string slow_requests(const std::vector<analysis::SlowRequest> &requests, co
 	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 	for (const analysis::SlowRequest &request : requests) {
 		page.heading(page.spelled(fmt::format("{} → {}: the slowest request, {} µs", request.client, request.server,
-											  micro(static_cast<double>(request.ns)))));
-		page.line(page.spelled(fmt::format("  {} {}", pad_left("at µs", 10), pad_left("µs", 10))));
+											  stats::exact_microseconds(request.ns))));
+		page.line(page.spelled(fmt::format("  {} {}", pad_left("at µs", 12), pad_left("µs", 12))));
 		for (const analysis::Piece &piece : request.pieces)
 			page.line(page.spelled(
-				fmt::format("  {} {} {} {} {}: {}{}", pad_left(micro(static_cast<double>(piece.begin_ns)), 10),
-							pad_left(micro(static_cast<double>(piece.end_ns - piece.begin_ns)), 10),
+				fmt::format("  {} {} {} {} {}: {}{}", pad_left(stats::exact_microseconds(piece.begin_ns), 12),
+							pad_left(stats::exact_microseconds(piece.end_ns - piece.begin_ns), 12),
 							kind_symbol(kind_of(piece.place), 1, page.look()), piece.place.program, piece.tid,
 							words_of(piece.place), piece.place.by.empty() ? "" : ", " + piece.place.by)));
 	}
