@@ -25,7 +25,7 @@ protected:
 		folder = new Folder;
 		json = new nlohmann::json;
 		(*json)["cells"] = cells_with_enough(
-			kAllByTwoThreads, 12, {"-w", "block,poll,spin", "--patterns", "pingpong", "-s", std::to_string(kBytes)},
+			kAllByTwoThreads, 20, {"-w", "block,poll,spin", "--patterns", "pingpong", "-s", std::to_string(kBytes)},
 			folder->path(), has_enough);
 		if ((*json)["cells"].empty())
 			return;
