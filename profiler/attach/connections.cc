@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/attach/connections.h"
 
-#include <cstring>
-#include <string>
-
 #include "ebpf/records.h"
-#include "profiler/model/printable.h"
+#include "profiler/model/task_name.h"
 
 namespace icepath::attach {
 namespace {
@@ -18,11 +15,6 @@ model::StreamKind kind_of(uint8_t kind)
 		   : kind == ICEPATH_OBJECT_PIPE ? model::StreamKind::Pipe
 		   : kind == ICEPATH_OBJECT_FIFO ? model::StreamKind::Fifo
 										 : model::StreamKind::UnixStream;
-}
-
-std::string name_of(const icepath_end &end)
-{
-	return model::printable(std::string(end.comm, strnlen(end.comm, sizeof(end.comm))));
 }
 
 } // namespace
@@ -53,7 +45,7 @@ std::vector<model::Connection> Connections::all(size_t most) const
 			const size_t first = connection.ends[0].object == 0 ? 0 : 1;
 			const size_t place = is_pipe(end) ? (end.role == ICEPATH_END_WRITES ? 0 : 1) : first;
 			model::ConnectionEnd &own = connection.ends[place];
-			own = {end.object, end.tgid, name_of(end), model::EndRole::Unknown};
+			own = {end.object, end.tgid, model::task_name(end.comm), model::EndRole::Unknown};
 			if (end.kind == ICEPATH_OBJECT_TCP)
 				own.role = listening_.contains(end.place) ? model::EndRole::Accepted : model::EndRole::Connected;
 			else if (end.role == ICEPATH_END_CONNECTED || end.role == ICEPATH_END_ACCEPTED)

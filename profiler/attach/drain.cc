@@ -29,8 +29,7 @@ Drain::Drain(privilege::Helper::Loaded &loaded, const std::vector<uint32_t> &cpu
 	: slots_(std::move(loaded.slots)), taken_(std::move(loaded.taken)), slot_bytes_(loaded.slot_bytes),
 	  slot_count_(loaded.slot_count), slot_records_(loaded.slot_records)
 {
-	ends_ = static_cast<uint8_t *>(
-		mapped(taken_, sizeof(icepath_taken) * slot_count_, PROT_READ | PROT_WRITE));
+	ends_ = static_cast<uint8_t *>(mapped(taken_, sizeof(icepath_taken) * slot_count_, PROT_READ | PROT_WRITE));
 	memory_ = static_cast<const uint8_t *>(mapped(slots_, size_t{slot_bytes_} * slot_count_, PROT_READ));
 	for (uint32_t i = 0; i < slot_count_; i++)
 		window_.push_back({i < cpus.size() ? static_cast<int32_t>(cpus[i]) : -1, 0, 0, 0, {}});

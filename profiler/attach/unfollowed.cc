@@ -3,9 +3,7 @@
 
 #include <sys/syscall.h>
 
-#include <cstring>
-
-#include "profiler/model/printable.h"
+#include "profiler/model/task_name.h"
 
 namespace icepath::attach {
 namespace {
@@ -57,8 +55,7 @@ const char *what_by_number(uint32_t number)
 void Unfollowed::add(const icepath_record &record)
 {
 	if (record.type == ICEPATH_RECORD_THREAD) {
-		names_[record.tid] =
-			model::printable(std::string(record.thread.comm, strnlen(record.thread.comm, sizeof(record.thread.comm))));
+		names_[record.tid] = model::task_name(record.thread.comm);
 		return;
 	}
 	if (record.type != ICEPATH_RECORD_CALL)

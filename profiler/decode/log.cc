@@ -7,7 +7,7 @@
 #include <ranges>
 #include <set>
 
-#include "profiler/model/printable.h"
+#include "profiler/model/task_name.h"
 #include "profiler/path/timeline.h"
 
 namespace icepath::decode {
@@ -18,12 +18,6 @@ namespace {
 // needs more: any number of their records may come between.
 constexpr size_t kNeighbours = 4;
 constexpr size_t kNeighboursShared = 16; // for each CPU that has written there
-
-// A task chooses its own name, so it is made printable where it enters.
-std::string name_of(const char (&comm)[16])
-{
-	return model::printable({comm, strnlen(comm, sizeof comm)}, model::kLongestName);
-}
 
 // Whether a record can be read and may be true.
 bool usable(const icepath_record &record, const Observations &seen)
@@ -98,7 +92,7 @@ void add_threads(const std::vector<model::SlotCapture> &slots, Observations &see
 			if (is_known)
 				continue;
 			thread.tid = record.tid;
-			thread.name = name_of(record.thread.comm);
+			thread.name = model::task_name(record.thread.comm);
 			thread.pinned = false;
 			thread.followed = true;
 			thread.first_cpu_told_ns = UINT64_MAX;
@@ -224,7 +218,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		seen.cpus[record.cpu].runs.push_back(
 			{record.run.in_ns, record.end_ns, record.tid, index, (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0});
 		if (const auto [name, is_new] = seen.task_names.try_emplace(record.tid); is_new)
-			name->second = name_of(record.run.comm);
+			name->second = model::task_name(record.run.comm);
 		break;
 	}
 	case ICEPATH_RECORD_INTERRUPT:

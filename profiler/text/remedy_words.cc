@@ -63,7 +63,7 @@ constexpr std::array<WayWords, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::ReadReleaser, "icepath report -v names who released it"}}};
 static_assert(std::ranges::is_sorted(kWays, {}, &WayWords::way), "words of each Way, in their order");
 
-std::string words_of(Way way, const model::Cell &cell)
+std::string words_of_way(Way way, const model::Cell &cell)
 {
 	return fmt::format(fmt::runtime(kWays.at(static_cast<size_t>(way)).words), cell.target);
 }
@@ -73,7 +73,7 @@ std::string one_of(const std::vector<Way> &ways, const model::Cell &cell)
 {
 	std::vector<std::string> words;
 	for (const Way way : ways)
-		words.push_back(words_of(way, cell));
+		words.push_back(words_of_way(way, cell));
 	if (words.size() > 1)
 		words.back() = "or " + words.back();
 	return fmt::format("{}", fmt::join(words, words.size() > 2 ? ", " : " "));

@@ -157,8 +157,9 @@ TEST_P(PositionsOf, BothEndsAgree)
 	EXPECT_EQ(taken.origins.size(), 1u);
 	EXPECT_EQ(given.origins.begin()->first, taken.origins.begin()->first);
 	for (const icepath_record &record : watched.calls)
-		if (record.tid == program.shared().tids[0] && record.call.kind == ICEPATH_CALL_GIVE && record.call.object)
+		if (record.tid == program.shared().tids[0] && record.call.kind == ICEPATH_CALL_GIVE && record.call.object) {
 			ASSERT_EQ(record.call.object_kind, GetParam().kind);
+		}
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PositionsOf,

@@ -210,16 +210,16 @@ output() {
 }
 
 # A name that came from outside is one of icepath's texts only once it is printable: texts of files are read by
-# parse_json, names of tasks taken by name_of, those of plug-ins by printable_text() of run/describe.cc.
+# parse_json, names of tasks taken by task_name(), those of plug-ins by printable_text() of run/describe.cc.
 names_from_outside() {
 	sources=$(files | grep -E '^profiler/.*\.(h|cc)$')
 	echo "$sources" | grep -v '^profiler/rundir/json_text\.cc$' |
 		xargs grep -n -E '(\b[Jj]son|\bordered_json|\bbasic_json|>)::(sax_)?parse\(|\b[Jj]son::(from_|accept)' |
 		sed 's/$/: read JSON through profiler\/rundir\/json_text.h/' || true
 	echo "$sources" | grep -v '^profiler/rundir/type_table\.cc$' | xargs grep -n -E '[.>]comm\b' |
-		grep -v -E '^profiler/decode/log\.cc:.*name_of\([a-z.]*\.comm\);$' |
-		sed 's/$/: take names of tasks through name_of of profiler\/decode\/log.cc/' || true
-	for place in rundir/json_text.cc decode/log.cc run/describe.cc cli/output.cc; do
+		grep -v -E 'model::task_name\([a-z.]*\.comm\)' |
+		sed 's/$/: take names of tasks through profiler\/model\/task_name.h/' || true
+	for place in rundir/json_text.cc model/task_name.h run/describe.cc cli/output.cc; do
 		grep -q 'model::printable(' profiler/$place ||
 			echo "profiler/$place: a text from outside comes in or goes out here and isn't made printable"
 	done
