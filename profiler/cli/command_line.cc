@@ -81,6 +81,15 @@ Command chosen(const CLI::App &app, Commands &commands)
 		check(commands.run, commands.texts);
 		return commands.run;
 	}
+	if (app.got_subcommand("attach")) {
+		if (!commands.attach_processes.empty())
+			commands.attach.processes = processes_of(commands.attach_processes);
+		else if (commands.attach.name.empty() && commands.attach.command.empty())
+			throw Failure(ExitCode::Usage, "attach: name programs by --pid or --name, or a command after --");
+		if (!commands.attach_duration.empty())
+			commands.attach.duration_s = watched_seconds_of(commands.attach_duration);
+		return commands.attach;
+	}
 	if (app.got_subcommand("report"))
 		return commands.report;
 	if (app.got_subcommand("explain")) {

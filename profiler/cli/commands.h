@@ -19,10 +19,14 @@ struct Style {
 };
 Style style_of_terminal(bool no_colour);
 
+constexpr const char *kResults = "results"; // where runs without -o are, in the current directory
+std::string default_directory(const std::string &name); // results/<time>-<name>
+
 // What a run's file begins with; the caller adds what it knows of isolation.
 model::Head head_of(const std::string &command_line, const model::Host &host);
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style);
+ExitCode attach(const AttachOptions &options, const std::string &command_line, const Style &style);
 ExitCode report(const ReportOptions &options, const Style &style);
 ExitCode explain(const ExplainOptions &options, const Style &style);
 ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const Output &output);

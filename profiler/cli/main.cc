@@ -52,6 +52,8 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		run::check_descriptor_limit({});
 	if (const auto *options = std::get_if<RunOptions>(&line.command))
 		return run(*options, line.text, started_ns, style);
+	if (const auto *options = std::get_if<AttachOptions>(&line.command))
+		return attach(*options, line.text, style);
 	if (const auto *options = std::get_if<SelftestOptions>(&line.command))
 		return selftest(*options, line.text, started_ns, style);
 	if (const auto *options = std::get_if<DoctorOptions>(&line.command))

@@ -28,6 +28,9 @@ struct PageWish {
 struct Commands {
 	RunOptions run;
 	RunTexts texts;
+	AttachOptions attach;
+	std::vector<std::string> attach_processes;
+	std::string attach_duration;
 	ReportOptions report;
 	ExplainOptions explain;
 	std::string tail = "99", message; // of explain

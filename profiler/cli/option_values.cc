@@ -96,17 +96,29 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text, doub
 }
 
 // "60", "60s", "5m", "1h".
-double seconds_of(const std::string &text)
+namespace {
+
+double seconds_from(const std::string &text, double shortest_s)
 {
 	const auto seconds = quantity(text, {{"s", 1}, {"m", 60}, {"h", 3600}}, 1);
 	if (!seconds)
 		throw Failure(
 			ExitCode::Usage,
 			fmt::format("--duration: \"{}\" isn't a duration: give seconds, or a unit, as 60, 90s, 5m or 1h", text));
-	if (*seconds < kShortestRunS || *seconds > kLongestRunS)
+	if (*seconds < shortest_s || *seconds > kLongestRunS)
 		throw Failure(ExitCode::Usage,
-					  fmt::format("--duration: {} is outside of {:g} to {:g} s", text, kShortestRunS, kLongestRunS));
+					  fmt::format("--duration: {} is outside of {:g} to {:g} s", text, shortest_s, kLongestRunS));
 	return *seconds;
+}
+
+} // namespace
+
+double seconds_of(const std::string &text) { return seconds_from(text, kShortestRunS); }
+
+double watched_seconds_of(const std::string &text)
+{
+	constexpr double kShortestS = 0.1;
+	return seconds_from(text, kShortestS);
 }
 
 // "0.1%", "0.001".
@@ -168,6 +180,19 @@ analysis::MessageName message_of(const std::string &text)
 	}
 	throw Failure(ExitCode::Usage, fmt::format("--message: \"{}\" isn't ROUND:SEQ or ROUND:SEQ:back, from \"{}\" on",
 											   text, std::string_view(rest, static_cast<size_t>(end - rest))));
+}
+
+std::vector<pid_t> processes_of(const std::vector<std::string> &texts)
+{
+	std::vector<pid_t> processes;
+	for (const std::string &text : items_of("--pid", texts)) {
+		pid_t process = 0;
+		const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), process);
+		if (error != std::errc() || end != text.data() + text.size() || process <= 0)
+			throw Failure(ExitCode::Usage, fmt::format("--pid: \"{}\" isn't the number of a process", text));
+		processes.push_back(process);
+	}
+	return processes;
 }
 
 } // namespace icepath::cli

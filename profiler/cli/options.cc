@@ -135,6 +135,29 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.get_help_ptr()->group("Help");
 }
 
+void add_attach(CLI::App &app, Commands &commands)
+{
+	app.footer("Watches the programs as they are, with all of their threads and the processes that they start, until "
+			   "Ctrl-C or until they end. They aren't stopped, traced or changed, and what they send isn't read. Root "
+			   "is given up once the programs are named.");
+	CLI::Option *pid = add(app, "-p,--pid", commands.attach_processes, value_name::kPid, "processes, by number");
+	CLI::Option *name = add(app, "--name", commands.attach.name, value_name::kText,
+							"processes, by name (comm), as 'postgres' or 'node*'; those that one of them has started "
+							"are watched with it")
+							->excludes(pid);
+	add(app, "COMMAND", commands.attach.command, value_name::kText,
+		"after --, a program to start and watch: as the user, under sudo with no_new_privs")
+		->excludes(pid)
+		->excludes(name);
+	add(app, "-d,--duration", commands.attach_duration, value_name::kTime,
+		"time to watch them: seconds, or 90s, 5m, 1h")
+		->default_str("until they end");
+	add(app, "-o,--output", commands.attach.output, value_name::kFolder,
+		"run directory to make, new or empty, in a folder that exists")
+		->default_str("results/TIME-attach");
+	app.add_flag("-q,--quiet", commands.attach.quiet, "no progress");
+}
+
 void add_selftest(CLI::App &app, Commands &commands)
 {
 	SelftestOptions &selftest = commands.selftest;
@@ -283,6 +306,7 @@ void add_commands(CLI::App &app, Commands &commands)
 {
 	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root, or icepath setup"), commands.run,
 			commands.texts);
+	add_attach(*app.add_subcommand("attach", "break down what running programs exchange; needs root"), commands);
 	add_report(*app.add_subcommand("report", "print a run's report again"), commands.report);
 	add_explain(*app.add_subcommand("explain", "why a run's slowest messages are slow, or a cell slower than another"),
 				commands);

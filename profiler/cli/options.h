@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parsed command line. Only this folder uses CLI11.
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <variant>
@@ -31,6 +33,16 @@ struct RunOptions {
 	bool idle_states = false; // keep the machine's own idle states
 	bool frees_library_threads = false; // from the CPU of their side
 	bool strict = false;
+	bool quiet = false;
+};
+
+struct AttachOptions {
+	// One of the three is given.
+	std::vector<pid_t> processes;
+	std::string name; // of processes, a pattern
+	std::vector<std::string> command;
+	double duration_s = 0; // 0: until it is interrupted or the programs end
+	std::string output; // empty: results/<time>-attach
 	bool quiet = false;
 };
 
@@ -97,7 +109,7 @@ struct ListOptions {
 	bool json = false;
 };
 
-using Command = std::variant<RunOptions, ReportOptions, ExplainOptions, FlamegraphOptions, ExportOptions,
+using Command = std::variant<RunOptions, AttachOptions, ReportOptions, ExplainOptions, FlamegraphOptions, ExportOptions,
 							 CalibrateOptions, SelftestOptions, DoctorOptions, SetupOptions, ListOptions>;
 
 struct CommandLine {

@@ -42,13 +42,6 @@
 namespace icepath::cli {
 namespace {
 
-constexpr const char *kResults = "results";
-
-std::string default_directory(const std::string &name)
-{
-	return fmt::format("{}/{:%Y-%m-%dT%H%M%S}-{}", kResults, fmt::localtime(std::time(nullptr)), name);
-}
-
 cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &machine)
 {
 	cpuset::Choice choice =
@@ -302,6 +295,11 @@ bool give_back(Rights &rights)
 }
 
 } // namespace
+
+std::string default_directory(const std::string &name)
+{
+	return fmt::format("{}/{:%Y-%m-%dT%H%M%S}-{}", kResults, fmt::localtime(std::time(nullptr)), name);
+}
 
 model::Head head_of(const std::string &command_line, const model::Host &host)
 {

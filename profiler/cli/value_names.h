@@ -15,7 +15,7 @@ namespace value_name {
 
 inline constexpr const char *kTarget = "TARGET", *kRun = "RUN", *kFile = "FILE", *kFolder = "FOLDER",
 							*kFileOrFolder = "FILE|FOLDER", *kQos = "POLICY=VALUE", *kLimit = "LIMIT=VALUE",
-							*kInjection = "INJECTION", *kGroup = "GROUP", *kCpu = "CPU", *kCpus = "CPUS",
+							*kInjection = "INJECTION", *kGroup = "GROUP", *kPid = "PID", *kCpu = "CPU", *kCpus = "CPUS",
 							*kTime = "TIME", *kSize = "SIZE", *kCount = "N", *kHertz = "HZ", *kShare = "SHARE",
 							*kPercentile = "PERCENTILE", *kName = "NAME", *kText = "TEXT",
 							*kMessage = "ROUND:SEQ[:back]";

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "profiler/attach/command.h"
+#include "profiler/attach/targets.h"
+#include "profiler/attach/watched_run.h"
+#include "profiler/cli/commands.h"
+#include "profiler/cli/output.h"
+#include "profiler/cli/signals.h"
+#include "profiler/failure.h"
+#include "profiler/machine/host.h"
+#include "profiler/privilege/identity.h"
+#include "profiler/privilege/root_helper.h"
+#include "profiler/run/run_folder.h"
+#include "profiler/run/session.h"
+
+namespace icepath::cli {
+
+ExitCode attach(const AttachOptions &options, const std::string &command_line, const Style & /*style*/)
+{
+	handle_signals();
+	const privilege::Identity user = privilege::invoking_user();
+	if (!user.was_root)
+		throw Failure(ExitCode::MachineCannot, "watching running programs needs root: run `sudo icepath attach`");
+	// Programs are named while icepath is still root: the helper takes none from its user.
+	std::optional<attach::Command> command; // first: it has no descriptor of what follows
+	if (!options.command.empty())
+		command.emplace(options.command, user);
+	const std::vector<attach::OpenTarget> targets =
+		attach::open_targets(command                ? std::vector{command->pid()}
+							 : options.name.empty() ? options.processes
+													: attach::processes_named(options.name));
+	privilege::Helper helper(user);
+	for (const attach::OpenTarget &target : targets)
+		(void)helper.take_target(target.pidfd.get());
+	privilege::become(user);
+
+	attach::Wishes wishes;
+	const bool by_default = options.output.empty();
+	wishes.directory = by_default ? default_directory("attach") : options.output;
+	wishes.duration_s = options.duration_s;
+	run::check_run_folder(wishes.directory, by_default);
+	const bool makes_results = by_default && !std::filesystem::exists(kResults);
+	model::Head head = head_of(command_line, machine::describe_host(user));
+	head.attached.emplace();
+	for (const attach::OpenTarget &target : targets)
+		head.attached->targets.push_back(target.target);
+	name_kept_run(wishes.directory);
+	const attach::Outcome outcome = attach::watch(targets, head, wishes, helper, [&command] {
+		if (command)
+			command->start();
+		return run::is_interrupted();
+	});
+	if (command)
+		command->reap();
+	for (const std::string &notice : outcome.notices)
+		complain(fmt::format("icepath: {}\n", notice));
+	if (!options.quiet)
+		complain(fmt::format("icepath: {} records of {} windows\n", outcome.records, outcome.windows));
+	print(fmt::format("report: icepath report {}\n", wishes.directory));
+	if (makes_results)
+		complain(fmt::format("icepath: made the folder {} here\n", kResults));
+	return ExitCode::Ok;
+}
+
+} // namespace icepath::cli
