@@ -23,6 +23,7 @@
 #   make vmtest         every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make test-bare-root make run and make test in a Debian 12 that has nothing else, below build-bare-root
 #   make test-packages   the Debian packages in a bare Debian 12 and 13: installed, used, replaced, purged
+#   make test-arm64  unit tests of a build for arm64, by qemu
 #   make check-abi   whether include/icepath/plugin.h changed only as its version says
 #   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
@@ -58,6 +59,9 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DICEPATH_WERROR=$(WERROR) \
 # libFuzzer is a part of clang.
 CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILER=clang-19 \
 	-DCMAKE_CXX_COMPILER=clang++-19)
+# Where tests/arm64/sysroot.sh has unpacked what a build for arm64 needs.
+CMAKE_FLAGS += $(if $(ARM64_ROOT),-DCMAKE_TOOLCHAIN_FILE="$(CURDIR)/cmake/arm64.cmake" \
+	-DICEPATH_ARM64_ROOT="$(ARM64_ROOT)" -DICEPATH_VMLINUX_BTF="$(ARM64_ROOT)/vmlinux.btf")
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Where programs that measure are started, since they write into results/ there, and the programs' folder from there.
 ifeq ($(BUILD),build)
@@ -206,6 +210,15 @@ PACKAGES_IN ?= /tmp/icepath-packages
 .PHONY: test-packages
 test-packages: develop-deps all
 	$(Q)$(SUDO) tests/packages/run.sh $(BUILD) $(PACKAGES_IN)
+
+# Compiles the probes and the unit tests of the model, the walk, statistics, rates and plug-ins' interface; runs these.
+.PHONY: test-arm64
+test-arm64: develop-deps
+	$(Q)$(SUDO) tests/arm64/sysroot.sh $(abspath $(BUILD)-arm64-root)
+	$(Q)$(MAKE) configure BUILD=$(BUILD)-arm64 ARM64_ROOT=$(abspath $(BUILD)-arm64-root)
+	$(Q)ninja -C $(BUILD)-arm64 -j $(JOBS) $(NINJA_FLAGS) capture_skel_header calibration_skel_header \
+		claims_skel_header tests
+	$(Q)tests/run.py $(BUILD)-arm64 --exclude-regex '^plugin_abi\.'
 
 .PHONY: test-bare-root test-homes
 test-bare-root: develop-deps
