@@ -33,7 +33,7 @@ constexpr std::array<KnownCause, 11> kCauses = {{
 	{"locked memory", {"soft "}, ""},
 	{"--isolate full", {"full"}, ""},
 	{"clock", {"clock", "isolation clock"}, ""},
-	{"hardware", {"isolation hypervisor", "counters", "threads"}, ""},
+	{"hardware", {"isolation hypervisor", "counters", "threads", "architecture"}, ""},
 }};
 
 constexpr std::string_view kProbe = "probe ";

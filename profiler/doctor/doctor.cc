@@ -19,6 +19,7 @@
 #include "profiler/capture/selection.h"
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/capture/untraced_interrupts.h"
+#include "profiler/doctor/architecture.h"
 #include "profiler/doctor/restrictions.h"
 #include "profiler/doctor/trials.h"
 #include "profiler/failure.h"
@@ -311,6 +312,10 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 	checks.push_back(clock_check(choice));
 	checks.push_back(counters_check(try_counters()));
 	checks.push_back(threads_check());
+	utsname kernel{};
+	uname(&kernel);
+	if (const auto absent = architecture_check(kernel.machine))
+		checks.push_back(*absent);
 	return checks;
 }
 

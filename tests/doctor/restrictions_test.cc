@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "profiler/doctor/architecture.h"
 #include "profiler/doctor/causes.h"
 
 namespace icepath::doctor {
@@ -93,6 +94,16 @@ TEST(RefusedProbes, AreNotBlamedOnTheKernelsAge)
 	EXPECT_EQ(all[0].remedy, "ask for it");
 	EXPECT_EQ(all[1].name, "probes");
 	EXPECT_EQ(all[1].found, (std::vector<std::string>{"g", "h"}));
+}
+
+TEST(Architecture, IsToldIfItLacksSomething)
+{
+	EXPECT_FALSE(architecture_check("x86_64"));
+	const auto absent = architecture_check("aarch64");
+	ASSERT_TRUE(absent);
+	EXPECT_EQ(absent->verdict, Verdict::Warn);
+	EXPECT_NE(absent->found.find("aarch64: not on this machine's architecture: callers of user code"),
+			  std::string::npos);
 }
 
 } // namespace
