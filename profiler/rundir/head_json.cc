@@ -118,14 +118,29 @@ Json to_json(const model::Head &head)
 	return json;
 }
 
+namespace {
+
+// Checked before all else: another format's head may have other keys.
+void check_format(const Json &json)
+{
+	const uint32_t version = u32_field(json, "format_version");
+	if (version >= kOldestFormat && version <= kFormatVersion)
+		return;
+	const auto writer = json.find("icepath_version");
+	const bool is_told = writer != json.end() && writer->is_string() && !writer->get_ref<const std::string &>().empty();
+	throw std::runtime_error(fmt::format(
+		"it has format {}, this icepath reads formats {} to {}: use {}{}", version, kOldestFormat, kFormatVersion,
+		is_told ? fmt::format("icepath {}, which wrote it", name_field(json, "icepath_version"))
+				: "the icepath that wrote it",
+		version > kFormatVersion ? ", or a newer one" : ""));
+}
+
+} // namespace
+
 model::Head head_from_json(const Json &json)
 {
 	model::Head head;
-	// Checked first: a newer head may have other keys.
-	if (const uint32_t version = u32_field(json, "format_version"); version < kOldestFormat || version > kFormatVersion)
-		throw std::runtime_error(fmt::format("it has format {}, this icepath reads formats {} to {}: use {} icepath",
-											 version, kOldestFormat, kFormatVersion,
-											 version > kFormatVersion ? "a newer" : "an older"));
+	check_format(json);
 	head.icepath_version = name_field(json, "icepath_version");
 	head.command_line = text_field(json, "command_line");
 	head.started_utc = name_field(json, "started_utc");

@@ -87,9 +87,13 @@ TEST_F(HostileContainer, NamesFileAndPlace)
 TEST_F(HostileContainer, AnotherFormatIsRefusedWithTheRemedy)
 {
 	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":2,"unknown":[]})", "")),
-					 "it has format 2, this icepath reads formats 3 to 4: use an older icepath"));
-	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":5,"unknown":[]})", "")),
-					 "it has format 5, this icepath reads formats 3 to 4: use a newer icepath"));
+					 "it has format 2, this icepath reads formats 3 to 4: use the icepath that wrote it"));
+	EXPECT_TRUE(
+		says(complaint(crafted(R"({"format_version":5,"icepath_version":"1.2","unknown":[]})", "")),
+			 "it has format 5, this icepath reads formats 3 to 4: use icepath 1.2, which wrote it, or a newer one"));
+	EXPECT_TRUE(
+		says(complaint(crafted(R"({"format_version":5,"icepath_version":7})", "")),
+			 "it has format 5, this icepath reads formats 3 to 4: use the icepath that wrote it, or a newer one"));
 }
 
 TEST_F(HostileContainer, WrongJsonIsNamedByItsKey)
