@@ -63,8 +63,8 @@ std::set<size_t> properties_of_groups(const std::map<size_t, Properties> &cells)
 
 double p50_of(const CellResult &cell)
 {
-	return cell.latency.percentiles[0] ? static_cast<double>(*cell.latency.percentiles[0])
-									   : std::numeric_limits<double>::infinity();
+	return cell.times.latency.percentiles[0] ? static_cast<double>(*cell.times.latency.percentiles[0])
+											 : std::numeric_limits<double>::infinity();
 }
 
 void sort_cells(std::vector<size_t> &cells, const RunResult &result)
@@ -109,7 +109,7 @@ GroupedCells grouped_cells(const RunResult &result)
 		return cell.cell.idle_states != result.cells[0].cell.idle_states;
 	});
 	for (size_t i = 0; i < result.cells.size(); ++i)
-		if (const CellResult &cell = result.cells[i]; cell.blocks_probed + cell.blocks_unprobed > 0)
+		if (const CellResult &cell = result.cells[i]; cell.blocks.probed + cell.blocks.unprobed > 0)
 			(is_floor(cell.cell) ? floors : cells).emplace(i, properties_of(cell.cell, idle_states_differ));
 	if (cells.empty())
 		cells.swap(floors);

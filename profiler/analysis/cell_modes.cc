@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/cell_modes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <span>
+
+#include "profiler/analysis/possible_bounds.h"
 
 namespace icepath::analysis {
 namespace {
@@ -117,30 +117,53 @@ void WholeBlocks::keep_fewer()
 	}
 }
 
-std::vector<CellMode> find_modes(const WholeBlocks &blocks, bool by_opening)
+CellModes CellModes::of(const WholeBlocks &blocks, bool by_opening)
 {
 	const BlocksOfMessages &unprobed = blocks.of(false), &probed = blocks.of(true);
 	const std::vector<stats::ModeRange> ranges = stats::modes_of(unprobed.by_flow());
 	// A report shows the place of each mode, and all shares but the last, which follows from them. All of these
 	// intervals hold in 95 % of the runs.
 	const double said = 2 * static_cast<double>(ranges.size()) - 1;
-	std::vector<CellMode> modes;
+	CellModes modes;
+	modes.of_one_in = blocks.one_in();
 	for (const stats::ModeRange &range : ranges)
-		modes.push_back(mode_in(range, unprobed, probed, by_opening, 0.05 / said));
-	if (blocks.one_in() > 1)
-		for (CellMode &mode : modes)
+		modes.all.push_back(mode_in(range, unprobed, probed, by_opening, 0.05 / said));
+	if (modes.of_one_in > 1)
+		for (CellMode &mode : modes.all)
 			mode.range.messages = 0; // is counted with the layers
 	return modes;
 }
 
-std::optional<ModesOfP50> modes_of_p50(const CellResult &cell)
+void CellModes::leave_out_beyond(uint64_t measured_ns)
 {
-	if (cell.modes.empty() || !cell.latency.percentiles[0])
+	for (CellMode &mode : all)
+		analysis::leave_out_beyond(measured_ns, mode.latency);
+}
+
+void CellModes::add(const BlockOfPaths &block)
+{
+	if (all.empty())
+		return;
+	for (const path::Path &path : block.resolved.paths)
+		for (CellMode &mode : all) {
+			if (path.recv_ns < path.send_ns || !mode.range.holds(path.recv_ns - path.send_ns))
+				continue;
+			mode.range.messages += of_one_in > 1;
+			if (is_known(path))
+				mode.range.layers.add(path, block.resolved.seen);
+		}
+	for (CellMode &mode : all)
+		mode.range.layers.end_block(block.known, block.cluster);
+}
+
+std::optional<ModesOfP50> CellModes::of_p50(const stats::Distribution &latency) const
+{
+	if (all.empty() || !latency.percentiles[0])
 		return std::nullopt;
-	const stats::Interval p50 = cell.latency.intervals[0].value_or(stats::Interval());
-	ModesOfP50 of{cell.modes.size() - 1, 0};
-	for (size_t i = 0; i < cell.modes.size(); ++i) {
-		const CellMode &mode = cell.modes[i];
+	const stats::Interval p50 = latency.intervals[0].value_or(stats::Interval());
+	ModesOfP50 of{all.size() - 1, 0};
+	for (size_t i = 0; i < all.size(); ++i) {
+		const CellMode &mode = all[i];
 		const auto from = static_cast<double>(mode.range.from_ns), to = static_cast<double>(mode.range.to_ns);
 		// The faster half of the messages may end in this mode: by the p50 and its interval, or by the shares and
 		// theirs.
@@ -148,8 +171,8 @@ std::optional<ModesOfP50> modes_of_p50(const CellResult &cell)
 			const auto &interval = one.share_up_to.interval;
 			return !interval ? one.share_up_to.value() : low ? interval->low : interval->high;
 		};
-		const bool by_share = (i == 0 || half_of(cell.modes[i - 1], true) < 0.5) && half_of(mode, false) >= 0.5;
-		if (mode.range.holds(*cell.latency.percentiles[0]) || (p50.low <= to && p50.high >= from) || by_share) {
+		const bool by_share = (i == 0 || half_of(all[i - 1], true) < 0.5) && half_of(mode, false) >= 0.5;
+		if (mode.range.holds(*latency.percentiles[0]) || (p50.low <= to && p50.high >= from) || by_share) {
 			of.first = std::min(of.first, i);
 			of.last = std::max(of.last, i);
 		}
@@ -157,15 +180,6 @@ std::optional<ModesOfP50> modes_of_p50(const CellResult &cell)
 	return of;
 }
 
-bool lies_between_modes(const CellResult &cell)
-{
-	const auto of = modes_of_p50(cell);
-	return of && !of->one();
-}
-
-bool probes_change_modes(const CellResult &cell)
-{
-	return std::ranges::any_of(cell.modes, &CellMode::changed_by_probes);
-}
+bool CellModes::changed_by_probes() const { return std::ranges::any_of(all, &CellMode::changed_by_probes); }
 
 } // namespace icepath::analysis

@@ -5,15 +5,33 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/known_paths.h"
+#include "profiler/analysis/latency_ranges.h"
 #include "profiler/model/block.h"
+#include "profiler/stats/block_interval.h"
 #include "profiler/stats/block_values.h"
+#include "profiler/stats/cluster_share.h"
 #include "profiler/stats/modes.h"
+#include "profiler/stats/paired_blocks.h"
 
 namespace icepath::analysis {
+
+// One of several modes of a cell's messages.
+struct CellMode {
+	LatencyRange range; // from valley to valley; messages and layers are those with probes
+	stats::Distribution latency; // of unprobed blocks, within the range
+	stats::Share share, share_probed; // of all messages of unprobed and of probed blocks
+	stats::Share share_up_to; // of unprobed messages in this mode and in faster ones
+	std::optional<stats::Effect> share_added; // what probes added to the share, by blocks with and without them
+
+	static constexpr uint64_t kLeastSeen = 50; // messages with a complete path
+	static constexpr size_t kLeastBlocksSeen = 5;
+	bool seen_with_probes() const; // enough of it for layers
+	bool tells_where() const { return seen_with_probes() && range.tells_where(); } // whose mean stands for all
+	bool changed_by_probes() const; // the interval of share_added excludes 0
+};
 
 // Latencies of a cell's blocks, with or without probes, in the order of measuring.
 struct BlocksOfMessages {
@@ -47,20 +65,24 @@ private:
 	std::array<BlocksOfMessages, 2> blocks_;
 };
 
-// The modes are those of unprobed messages; layers are still empty. Empty if there are fewer than two modes.
-std::vector<CellMode> find_modes(const WholeBlocks &blocks, bool by_opening);
-
 // Where a cell's p50 lies: in one mode, or, as far as the run tells, in one of several.
 struct ModesOfP50 {
 	size_t first = 0, last = 0; // indices
 	bool one() const { return first == last; }
 };
-std::optional<ModesOfP50> modes_of_p50(const CellResult &cell); // nothing without modes or without a p50
 
-// Whether another run may have its p50 in another mode: a p50 isn't shown then.
-bool lies_between_modes(const CellResult &cell);
+struct CellModes {
+	std::vector<CellMode> all; // the fastest first; empty if the messages have one mode, as far as the run shows
+	uint32_t of_one_in = 1; // modes of a long run rest on one in so many groups of rounds: see WholeBlocks
 
-// Whether probes change a mode's share: slow messages without probes are then of other modes than those with them.
-bool probes_change_modes(const CellResult &cell);
+	// The modes are those of unprobed messages; layers are still empty.
+	static CellModes of(const WholeBlocks &blocks, bool by_opening);
+	void leave_out_beyond(uint64_t measured_ns); // see possible_bounds.h
+	void add(const BlockOfPaths &block);
+	// `latency`: of the cell. Nothing without modes or without a p50.
+	std::optional<ModesOfP50> of_p50(const stats::Distribution &latency) const;
+	// Slow messages without probes are then of other modes than those with them.
+	bool changed_by_probes() const;
+};
 
 } // namespace icepath::analysis

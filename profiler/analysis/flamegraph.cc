@@ -101,8 +101,8 @@ const Breakdown &layers_of(const CellResult &cell, FlameMessages which)
 {
 	static const Breakdown kNone;
 	if (which == FlameMessages::All)
-		return cell.layers;
-	const std::optional<LatencyRange> &range = which == FlameMessages::Tail ? cell.tail : cell.typical;
+		return cell.paths.layers;
+	const std::optional<LatencyRange> &range = which == FlameMessages::Tail ? cell.ranges.tail : cell.ranges.typical;
 	return range ? range->layers : kNone;
 }
 

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/layer_style.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/model/cell_key.h"
 
 namespace icepath::analysis {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/model/cell.h"
 
 namespace icepath::analysis {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/followed_messages.h"
 #include "profiler/failure.h"
 #include "profiler/isolation/tune.h"
 #include "profiler/stats/percentile.h"

@@ -32,11 +32,11 @@ std::optional<stats::RoundRatio> ratio_of(const analysis::RunResult &result, siz
 std::optional<Finding> why_unknown(const analysis::RunResult &result, size_t index)
 {
 	const analysis::CellResult &cell = result.cells[index];
-	if (cell.probed == 0)
+	if (cell.paths.deliveries == 0)
 		return Finding{.id = FindingId::NoProbes, .cell = index};
-	if (!cell.typical)
-		return Finding{.id = FindingId::TooFewProbed, .cell = index, .value = number(cell.probed)};
-	std::optional<Finding> unknown = too_few_known(FindingId::TypicalPathsUnknown, *cell.typical);
+	if (!cell.ranges.typical)
+		return Finding{.id = FindingId::TooFewProbed, .cell = index, .value = number(cell.paths.deliveries)};
+	std::optional<Finding> unknown = too_few_known(FindingId::TypicalPathsUnknown, *cell.ranges.typical);
 	if (unknown)
 		unknown->cell = index;
 	return unknown;
@@ -120,18 +120,19 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 									: refusal_of(result, found.slower, found.faster, found.ratio);
 	if (found.refusal)
 		return found;
-	Difference difference =
-		compare({slower.typical->layers, slower.is_of_library()}, {faster.typical->layers, faster.is_of_library()});
+	Difference difference = compare({slower.ranges.typical->layers, slower.is_of_library()},
+									{faster.ranges.typical->layers, faster.is_of_library()});
 	if (difference.of.is_told() && difference.of.ns() > 0) {
 		found.difference = std::move(difference);
-		found.causes = causes_of({slower.typical_culprits, slower.typical->layers},
-								 {faster.typical_culprits, faster.typical->layers});
+		found.causes = causes_of({slower.ranges.typical_culprits, slower.ranges.typical->layers},
+								 {faster.ranges.typical_culprits, faster.ranges.typical->layers});
 		found.remedies = remedies_of(*found.difference, found.causes, slower, result.head);
 	} else if (!difference.of.interval)
-		found.refusal = Finding{
-			.id = FindingId::TypicalOfTooFewBlocks,
-			.needed_s = longer_run_s(result.head.budget_s, std::max(times_until_interval(slower.typical->layers),
-																	times_until_interval(faster.typical->layers)))};
+		found.refusal =
+			Finding{.id = FindingId::TypicalOfTooFewBlocks,
+					.needed_s = longer_run_s(result.head.budget_s,
+											 std::max(times_until_interval(slower.ranges.typical->layers),
+													  times_until_interval(faster.ranges.typical->layers)))};
 	else {
 		const auto ns = static_cast<double>(difference.of.ns());
 		const auto times = ns > 0 ? times_as_long(ns, *difference.of.interval) : std::nullopt;
@@ -151,7 +152,7 @@ Against explain_named(const analysis::RunResult &result, const std::pair<std::st
 	std::vector<bool> measured;
 	for (const analysis::CellResult &cell : result.cells) {
 		cells.push_back(cell.cell);
-		measured.push_back(cell.blocks_probed + cell.blocks_unprobed > 0);
+		measured.push_back(cell.blocks.probed + cell.blocks.unprobed > 0);
 	}
 	const analysis::PairOfCells pair = analysis::pairs_named(cells, measured, texts).front();
 	Against found = explain_against(result, pair.cell, pair.against);

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/named_cells.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/finding.h"
 #include "profiler/explain/growth_causes.h"

@@ -37,7 +37,7 @@ std::vector<CulpritSum> sums_of_others(const std::vector<analysis::CellResult> &
 {
 	SumsByName sums;
 	for (const analysis::CellResult &cell : cells)
-		for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX))
+		for (const analysis::CulpritRow &row : cell.paths.culprits.top(SIZE_MAX))
 			if (!is_own(row.origin) && row.origin != Origin::IdleCpu && !row.ended_sleep())
 				add(row, std::nullopt, sums);
 	return longest_first(sums);
@@ -47,7 +47,7 @@ std::vector<CulpritSum> culprit_sums(const std::vector<analysis::CellResult> &ce
 {
 	SumsByName sums;
 	for (const analysis::CellResult &cell : cells)
-		for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX))
+		for (const analysis::CulpritRow &row : cell.paths.culprits.top(SIZE_MAX))
 			add(row, row.layer, sums);
 	return longest_first(sums);
 }

@@ -66,7 +66,8 @@ bool come_together(const Together &seen)
 std::optional<Finding> stalls_with(FindingId id, const analysis::CellResult &cell, size_t index, uint64_t Block::*count)
 {
 	constexpr uint64_t kLeastStallNs = 10'000'000, kTimesP50 = 10;
-	const auto &p50 = cell.latency.percentiles[0] ? cell.latency.percentiles[0] : cell.latency_probed.percentiles[0];
+	const auto &p50 = cell.times.latency.percentiles[0] ? cell.times.latency.percentiles[0]
+														: cell.times.latency_probed.percentiles[0];
 	const uint64_t stall_ns = std::max(kLeastStallNs, kTimesP50 * p50.value_or(0));
 	const Together seen = together(cell.sockets.blocks, stall_ns, count);
 	if (!come_together(seen))

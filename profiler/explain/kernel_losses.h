@@ -3,7 +3,7 @@
 // What the kernel's counts say of lost and of slow messages.
 #include <optional>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/explain/finding.h"
 
 namespace icepath::explain {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/explain/leading_figure.h"
 
-#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/model/cell_title.h"
 
 namespace icepath::explain {
@@ -10,7 +10,7 @@ namespace {
 // Nothing where the report shows none.
 std::optional<double> p50_of(const analysis::CellResult &cell)
 {
-	const auto p50 = cell.latency.percentiles[0];
+	const auto p50 = cell.times.latency.percentiles[0];
 	return p50 && *p50 > 0 && !analysis::lies_between_modes(cell) ? std::optional(number(*p50)) : std::nullopt;
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/finding.h"
 
 namespace icepath::explain {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/explain/difference.h"
 
 namespace icepath::explain {

@@ -20,7 +20,7 @@ using List = std::vector<Finding>;
 constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 
 bool lossy(const analysis::CellResult &cell) { return cell.cell.traits.has(model::Trait::Lossy); }
-bool measured(const analysis::CellResult &cell) { return cell.blocks_probed + cell.blocks_unprobed > 0; }
+bool measured(const analysis::CellResult &cell) { return cell.blocks.probed + cell.blocks.unprobed > 0; }
 
 void add_run_notices(const analysis::RunResult &result, List &list)
 {
@@ -80,18 +80,19 @@ void add_capture_notices(const analysis::CellResult &cell, size_t index, List &l
 	if (cell.capture.recursion_misses > 0)
 		list.push_back(
 			{.id = FindingId::RecursionMisses, .cell = index, .value = number(cell.capture.recursion_misses)});
-	if (cell.layers.sum_error_ns() > 0)
+	if (cell.paths.layers.sum_error_ns() > 0)
 		list.push_back(
-			{.id = FindingId::LayersMissLatency, .cell = index, .value = number(cell.layers.sum_error_ns())});
+			{.id = FindingId::LayersMissLatency, .cell = index, .value = number(cell.paths.layers.sum_error_ns())});
 	// One in a thousand is what a loaded machine costs. With more, the breakdown may miss a kind of message.
 	constexpr double kCostOfLoad = 0.001;
-	const double incomplete = number(cell.probed - cell.complete()), limit = kCostOfLoad * number(cell.probed);
+	const double incomplete = number(cell.paths.deliveries - cell.paths.complete()),
+				 limit = kCostOfLoad * number(cell.paths.deliveries);
 	if (incomplete > limit)
 		list.push_back({.id = FindingId::NoBreakdown,
 						.cell = index,
 						.value = incomplete,
 						.limit = limit,
-						.evidence = {{Fact::Of, number(cell.probed)}}});
+						.evidence = {{Fact::Of, number(cell.paths.deliveries)}}});
 }
 
 void add_qos_notice(const analysis::CellResult &cell, size_t index, List &list)
@@ -115,10 +116,11 @@ void add_layer_notices(const analysis::CellResult &cell, size_t index, List &lis
 {
 	constexpr double kWorthTelling = 0.2; // of the mean latency
 	uint64_t held = 0;
-	for (const analysis::LayerRow &row : cell.layers.rows())
+	for (const analysis::LayerRow &row : cell.paths.layers.rows())
 		if (row.layer == model::Layer::Network && row.part == model::Part::Held)
 			held += row.total_ns;
-	const double deliveries = number(cell.layers.deliveries()), mean = number(cell.layers.total_ns()) / deliveries;
+	const double deliveries = number(cell.paths.layers.deliveries()),
+				 mean = number(cell.paths.layers.total_ns()) / deliveries;
 	if (held > 0 && number(held) / deliveries >= kWorthTelling * mean)
 		list.push_back({.id = FindingId::HeldByTcp,
 						.cell = index,
@@ -133,36 +135,36 @@ void add_neighbour_notice(const analysis::CellResult &cell, size_t index, List &
 	constexpr double kWorthTelling = 0.001; // of the messages: those of a p99.9
 	uint64_t messages = 0, ns = 0;
 	std::string name; // of the longest
-	for (const analysis::CulpritRow &row : cell.culprits.top(SIZE_MAX))
+	for (const analysis::CulpritRow &row : cell.paths.culprits.top(SIZE_MAX))
 		if (row.origin == analysis::Origin::OtherTarget && !row.ended_sleep()) {
 			messages += row.messages;
 			ns += row.total_ns;
 			name = name.empty() ? row.name : name;
 		}
-	const double limit = kWorthTelling * number(cell.complete());
+	const double limit = kWorthTelling * number(cell.paths.complete());
 	if (messages > 0 && number(messages) >= limit)
 		list.push_back(
 			{.id = FindingId::OtherTarget,
 			 .cell = index,
 			 .value = number(messages),
 			 .limit = limit,
-			 .evidence = {{Fact::Of, number(cell.complete())}, {Fact::OfNs, number(ns)}, {Fact::Names, name}}});
+			 .evidence = {{Fact::Of, number(cell.paths.complete())}, {Fact::OfNs, number(ns)}, {Fact::Names, name}}});
 }
 
 // The kernel's limit of real-time tasks stops a side only once it has run for long without a sleep. What counts is
 // whether it did.
 void add_fifo_notice(const analysis::CellResult &cell, size_t index, List &list)
 {
-	if (cell.cell.levels.fifo_priority == 0 || !model::never_sleeps(cell.cell.wait) || cell.complete() == 0)
+	if (cell.cell.levels.fifo_priority == 0 || !model::never_sleeps(cell.cell.wait) || cell.paths.complete() == 0)
 		return;
 	uint64_t lost_ns = 0;
-	for (const analysis::LayerRow &row : cell.layers.rows())
+	for (const analysis::LayerRow &row : cell.paths.layers.rows())
 		if (row.layer == model::Layer::Preempted || row.part == model::Part::Preempted)
 			lost_ns += row.total_ns;
 	list.push_back({.id = FindingId::FifoSpinners,
 					.cell = index,
 					.value = number(lost_ns),
-					.evidence = {{Fact::Of, number(cell.layers.total_ns())}}});
+					.evidence = {{Fact::Of, number(cell.paths.layers.total_ns())}}});
 }
 
 // Blocks end by their time or by a full log. Slow ones have fewer messages then, and count for less in all figures.
@@ -178,8 +180,8 @@ void add_weight_notice(const analysis::CellResult &cell, size_t index, List &lis
 		finding.evidence.push_back({mean, of.mean});
 		finding.evidence.push_back({mean_by_block, of.mean_by_block});
 	};
-	look_at(cell.latency, Fact::MeanNs, Fact::MeanByBlockNs);
-	look_at(cell.latency_probed, Fact::MeanProbedNs, Fact::MeanByBlockProbedNs);
+	look_at(cell.times.latency, Fact::MeanNs, Fact::MeanByBlockNs);
+	look_at(cell.times.latency_probed, Fact::MeanProbedNs, Fact::MeanByBlockProbedNs);
 	if (finding.value)
 		list.push_back(std::move(finding));
 }
@@ -221,28 +223,29 @@ uint64_t lost_in(const analysis::CellResult &cell)
 void add_length_notices(const analysis::CellResult &cell, size_t index, List &list)
 {
 	double off = 0;
-	for (const stats::Distribution *of : {&cell.latency, &cell.latency_probed, &cell.round_trip, &cell.send_call})
+	for (const stats::Distribution *of :
+		 {&cell.times.latency, &cell.times.latency_probed, &cell.times.round_trip, &cell.times.send_call})
 		off = std::max(off, of->off);
 	if (off > 0)
 		list.push_back({.id = FindingId::ValuesRounded, .cell = index, .value = off});
-	if (cell.modes_of_one_in > 1)
-		list.push_back({.id = FindingId::ModesSampled, .cell = index, .value = number(cell.modes_of_one_in)});
+	if (cell.modes.of_one_in > 1)
+		list.push_back({.id = FindingId::ModesSampled, .cell = index, .value = number(cell.modes.of_one_in)});
 }
 
 // What openings show beyond the interval, and beyond modes of the messages.
 void add_opening_notices(const analysis::CellResult &cell, size_t index, size_t cells, List &list)
 {
 	const stats::Openings &openings = cell.openings.p50s;
-	if (!cell.modes.empty()) {
-		list.push_back({.id = FindingId::SeveralModes, .cell = index, .value = number(cell.modes.size())});
-		const auto changed = std::ranges::count_if(cell.modes, [](const analysis::CellMode &mode) {
+	if (!cell.modes.all.empty()) {
+		list.push_back({.id = FindingId::SeveralModes, .cell = index, .value = number(cell.modes.all.size())});
+		const auto changed = std::ranges::count_if(cell.modes.all, [](const analysis::CellMode &mode) {
 			return mode.changed_by_probes() || !mode.seen_with_probes();
 		});
 		if (changed > 0)
 			list.push_back({.id = FindingId::ModesChangedByProbes,
 							.cell = index,
 							.value = static_cast<double>(changed),
-							.evidence = {{Fact::Of, number(cell.modes.size())}}});
+							.evidence = {{Fact::Of, number(cell.modes.all.size())}}});
 	} else if (openings.modes.size() == 2)
 		list.push_back({.id = FindingId::ModesOfOpenings,
 						.cell = index,
@@ -270,12 +273,12 @@ void add_cell_notices(const analysis::CellResult &cell, size_t index, const anal
 		list.push_back({.id = FindingId::NothingMeasured, .cell = index});
 		return;
 	}
-	if (cell.blocks_failed > 0)
+	if (cell.blocks.failed > 0)
 		list.push_back({.id = FindingId::FailedBlocks,
 						.cell = index,
-						.value = number(cell.blocks_failed),
-						.evidence = {{Fact::Of, number(cell.blocks_probed + cell.blocks_unprobed)},
-									 {Fact::Reason, cell.failure}}});
+						.value = number(cell.blocks.failed),
+						.evidence = {{Fact::Of, number(cell.blocks.probed + cell.blocks.unprobed)},
+									 {Fact::Reason, cell.blocks.failure}}});
 	add_message_notices(cell, index, list);
 	add_capture_notices(cell, index, list);
 	add_qos_notice(cell, index, list);
@@ -291,13 +294,13 @@ void add_cell_notices(const analysis::CellResult &cell, size_t index, const anal
 	if (cell.search)
 		add_search_notices(*cell.search, index, list);
 	add_opening_notices(cell, index, result.cells.size(), list);
-	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		list.push_back(
-			{.id = FindingId::TooFewBlocks,
-			 .cell = index,
-			 .value = number(cell.latency.blocks),
-			 .limit = number(stats::kMinBlocks),
-			 .needed_s = longer_run_s(result.head.budget_s, number(stats::kMinBlocks) / number(cell.latency.blocks))});
+	if (cell.times.latency.blocks > 0 && cell.times.latency.blocks < stats::kMinBlocks)
+		list.push_back({.id = FindingId::TooFewBlocks,
+						.cell = index,
+						.value = number(cell.times.latency.blocks),
+						.limit = number(stats::kMinBlocks),
+						.needed_s = longer_run_s(result.head.budget_s,
+												 number(stats::kMinBlocks) / number(cell.times.latency.blocks))});
 }
 
 } // namespace
@@ -327,8 +330,8 @@ std::vector<Finding> flaws(const analysis::RunResult &result)
 	uint64_t empty = 0, failed = 0, lost = 0, changed = 0, inverted = 0, dropped = 0, skipped = 0, missed = 0;
 	uint64_t common_dropped = 0, common_skipped = 0;
 	for (const analysis::CellResult &cell : result.cells) {
-		empty += cell.latency.count == 0 || cell.probed == 0;
-		failed += cell.blocks_failed;
+		empty += cell.times.latency.count == 0 || cell.paths.deliveries == 0;
+		failed += cell.blocks.failed;
 		lost += lossy(cell) ? 0 : lost_in(cell);
 		changed += cell.messages.bad_payload;
 		inverted += cell.messages.inverted;
@@ -339,7 +342,7 @@ std::vector<Finding> flaws(const analysis::RunResult &result)
 			dropped += cell.capture.dropped;
 			skipped += cell.capture.recursion_misses;
 		}
-		missed += cell.layers.sum_error_ns() > 0;
+		missed += cell.paths.layers.sum_error_ns() > 0;
 	}
 	List found;
 	if (result.partial())

@@ -23,8 +23,8 @@ TypicalPlace typical_place(model::Layer layer, model::Part part, path::Role role
 std::map<TypicalPlace, double> typical_times(const analysis::CellResult &cell)
 {
 	std::map<TypicalPlace, double> times;
-	if (cell.tells_typical())
-		for (const analysis::LayerRow &row : cell.typical->layers.rows())
+	if (cell.ranges.tells_typical())
+		for (const analysis::LayerRow &row : cell.ranges.typical->layers.rows())
 			times[typical_place(row.layer, row.part, row.role, row.hop)] += row.mean_ns;
 	return times;
 }
@@ -145,9 +145,9 @@ const analysis::WorstMessage *worst_message(const analysis::RunResult &result)
 {
 	const analysis::WorstMessage *worst = nullptr;
 	for (const analysis::CellResult &cell : result.cells)
-		if (!cell.cell.traits.has(model::Trait::NotIpc) && cell.worst() &&
-			(!worst || cell.worst()->latency_ns() > worst->latency_ns()))
-			worst = cell.worst();
+		if (!cell.cell.traits.has(model::Trait::NotIpc) && cell.followed.worst() &&
+			(!worst || cell.followed.worst()->latency_ns() > worst->latency_ns()))
+			worst = cell.followed.worst();
 	return worst;
 }
 
@@ -156,7 +156,7 @@ uint64_t slowest_ns(const analysis::RunResult &result)
 	uint64_t slowest = 0;
 	for (const analysis::CellResult &cell : result.cells)
 		if (!cell.cell.traits.has(model::Trait::NotIpc))
-			slowest = std::max({slowest, cell.latency.max, cell.latency_probed.max});
+			slowest = std::max({slowest, cell.times.latency.max, cell.times.latency_probed.max});
 	return slowest;
 }
 

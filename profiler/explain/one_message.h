@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/followed_messages.h"
+#include "profiler/analysis/run_result.h"
 
 namespace icepath::explain {
 

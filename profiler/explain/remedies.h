@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/growth_causes.h"
 #include "profiler/model/cell.h"

@@ -20,7 +20,7 @@ constexpr double kMargin = 1.5; // blocks differ: with just as many messages as 
 std::optional<Finding> too_little(const analysis::CellResult &cell, const TailExplanation &tail, double run_s,
 								  stats::Percentile from)
 {
-	if (cell.tail && tail.messages > 0 && cell.tail->share_known() >= kEnoughKnown &&
+	if (cell.ranges.tail && tail.messages > 0 && cell.ranges.tail->share_known() >= kEnoughKnown &&
 		(tail.messages < kLeastTail || tail.blocks < kLeastTailBlocks)) {
 		const double times = std::max(number(kLeastTail) / number(tail.messages),
 									  number(kLeastTailBlocks) / number(std::max<size_t>(tail.blocks, 1)));
@@ -30,21 +30,21 @@ std::optional<Finding> too_little(const analysis::CellResult &cell, const TailEx
 					   .evidence = {{Fact::Blocks, number(tail.blocks)}},
 					   .needed_s = longer_run_s(run_s, kMargin * times)};
 	}
-	if (!cell.tail || !cell.typical) {
+	if (!cell.ranges.tail || !cell.ranges.typical) {
 		uint64_t needed = 1;
 		while (!stats::supported(needed, from))
 			needed *= 2;
-		Finding missing{.id = FindingId::TailMissing, .value = number(cell.probed), .limit = number(needed)};
-		if (cell.probed > 0 && cell.probed < needed)
-			missing.needed_s = longer_run_s(run_s, kMargin * number(needed) / number(cell.probed));
+		Finding missing{.id = FindingId::TailMissing, .value = number(cell.paths.deliveries), .limit = number(needed)};
+		if (cell.paths.deliveries > 0 && cell.paths.deliveries < needed)
+			missing.needed_s = longer_run_s(run_s, kMargin * number(needed) / number(cell.paths.deliveries));
 		for (const stats::Percentile lower : {stats::Percentile{99'000}, {95'000}, {90'000}, {75'000}})
-			if (lower.per_100000 < from.per_100000 && stats::supported(cell.probed, lower) &&
+			if (lower.per_100000 < from.per_100000 && stats::supported(cell.paths.deliveries, lower) &&
 				!missing.has(Fact::Percent))
 				missing.evidence.push_back({Fact::Percent, lower.per_100000 / 1000.0});
 		return missing;
 	}
-	std::optional<Finding> of_tail = too_few_known(FindingId::TailPathsUnknown, *cell.tail);
-	return of_tail ? of_tail : too_few_known(FindingId::TypicalPathsUnknown, *cell.typical);
+	std::optional<Finding> of_tail = too_few_known(FindingId::TailPathsUnknown, *cell.ranges.tail);
+	return of_tail ? of_tail : too_few_known(FindingId::TypicalPathsUnknown, *cell.ranges.typical);
 }
 
 std::optional<bool> begins_alike(const std::optional<stats::Quantile> &one, const std::optional<stats::Quantile> &other)
@@ -56,19 +56,19 @@ std::optional<bool> begins_alike(const std::optional<stats::Quantile> &one, cons
 
 std::optional<UnprobedTail> tail_without_probes(const analysis::CellResult &cell, std::optional<bool> alike)
 {
-	if (!cell.tail_begin)
+	if (!cell.ranges.tail_begin)
 		return std::nullopt;
 	const auto mode = std::ranges::find_if(
-		cell.modes, [&](const analysis::CellMode &one) { return one.range.holds(cell.tail_begin->value); });
-	if (mode == cell.modes.end() || (alike.value_or(true) && !mode->changed_by_probes()))
+		cell.modes.all, [&](const analysis::CellMode &one) { return one.range.holds(cell.ranges.tail_begin->value); });
+	if (mode == cell.modes.all.end() || (alike.value_or(true) && !mode->changed_by_probes()))
 		return std::nullopt;
-	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.begin()), std::nullopt};
+	UnprobedTail tail{static_cast<size_t>(mode - cell.modes.all.begin()), std::nullopt};
 	for (ModeDifference &difference : mode_differences(cell)) {
 		if (difference.slow != tail.mode)
 			continue;
 		for (const size_t one : {difference.slow, difference.fast})
 			if (!tail.refusal) {
-				tail.refusal = too_few_known(FindingId::ModePathsUnknown, cell.modes[one].range);
+				tail.refusal = too_few_known(FindingId::ModePathsUnknown, cell.modes.all[one].range);
 				if (tail.refusal)
 					tail.refusal->evidence.push_back({Fact::Mode, number(one + 1)});
 			}
@@ -84,7 +84,7 @@ std::vector<CellOfOneMode> like_cells_without_modes(const analysis::RunResult &r
 	for (const analysis::CellResult &other : result.cells) {
 		model::Cell alike = other.cell;
 		alike.wait = cell.cell.wait;
-		if (!other.modes.empty() || !other.tail_begin || !analysis::unlike(cell.cell, alike).empty())
+		if (!other.modes.all.empty() || !other.ranges.tail_begin || !analysis::unlike(cell.cell, alike).empty())
 			continue;
 		if (other.cell.target == cell.cell.target && other.cell.wait != cell.cell.wait)
 			same.push_back({other.cell.target, other.cell.wait});
@@ -143,7 +143,7 @@ void judge(TailExplanation &tail, const analysis::CellResult &cell, double run_s
 	if (!of.interval) {
 		tail.refusal = Finding{.id = FindingId::GrowthOfTooFewBlocks,
 							   .value = whole_ns,
-							   .needed_s = longer_run_s(run_s, times_until_interval(cell.tail->layers))};
+							   .needed_s = longer_run_s(run_s, times_until_interval(cell.ranges.tail->layers))};
 		return;
 	}
 	const double times = std::ceil(times_as_long(whole_ns, *of.interval).value_or(1));
@@ -178,27 +178,27 @@ double times_until_interval(const analysis::Breakdown &layers)
 TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head, stats::Percentile from)
 {
 	TailExplanation result;
-	if (cell.tail) {
-		result.messages = cell.tail->layers.deliveries();
-		result.from_ns = cell.tail->from_ns;
-		result.blocks = cell.tail->layers.blocks_with_deliveries();
-		result.most_of_one_block = cell.tail->layers.most_of_one_block();
+	if (cell.ranges.tail) {
+		result.messages = cell.ranges.tail->layers.deliveries();
+		result.from_ns = cell.ranges.tail->from_ns;
+		result.blocks = cell.ranges.tail->layers.blocks_with_deliveries();
+		result.most_of_one_block = cell.ranges.tail->layers.most_of_one_block();
 	}
-	result.of_blocks = cell.blocks_probed;
-	result.as_without_probes = begins_alike(cell.tail_begin, cell.tail_begin_probed);
+	result.of_blocks = cell.blocks.probed;
+	result.as_without_probes = begins_alike(cell.ranges.tail_begin, cell.ranges.tail_begin_probed);
 	result.unprobed = tail_without_probes(cell, result.as_without_probes);
 	result.refusal = too_little(cell, result, head.budget_s, from);
 	if (result.refusal)
 		return result;
 	const bool of_library = cell.is_of_library();
-	Difference growth = compare({cell.tail->layers, of_library}, {cell.typical->layers, of_library});
+	Difference growth = compare({cell.ranges.tail->layers, of_library}, {cell.ranges.typical->layers, of_library});
 	if (growth.of.ns() <= 0) {
 		result.refusal = Finding{.id = FindingId::TailNotSlower};
 		return result;
 	}
 	result.growth = std::move(growth);
-	const std::vector<Cause> causes =
-		causes_of({cell.tail_culprits, cell.tail->layers}, {cell.typical_culprits, cell.typical->layers});
+	const std::vector<Cause> causes = causes_of({cell.ranges.tail_culprits, cell.ranges.tail->layers},
+												{cell.ranges.typical_culprits, cell.ranges.typical->layers});
 	result.remedies = remedies_of(result.growth, causes, cell, head);
 	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
 	judge(result, cell, head.budget_s);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/finding.h"
 #include "profiler/explain/growth_causes.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/tail.h"
 
 namespace icepath::explain {

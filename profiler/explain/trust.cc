@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/analysis/line_levels.h"
 #include "profiler/explain/kernel_losses.h"
 #include "profiler/explain/notices.h"
@@ -27,7 +27,7 @@ std::vector<double> widths_of(const analysis::RunResult &result, size_t percenti
 {
 	std::vector<double> widths;
 	for (const analysis::CellResult &cell : result.cells)
-		if (const auto width = stats::relative_half(cell.latency, percentile);
+		if (const auto width = stats::relative_half(cell.times.latency, percentile);
 			width && (stats::kReported[percentile] != stats::kP50 || !analysis::lies_between_modes(cell)))
 			widths.push_back(*width);
 	return widths;
@@ -60,7 +60,7 @@ Trust precision(const analysis::RunResult &result)
 		return cell.openings.count > 0 && !cell.openings.carry_intervals();
 	});
 	const double measured = cells_that(
-		result, [](const analysis::CellResult &cell) { return cell.blocks_probed + cell.blocks_unprobed > 0; });
+		result, [](const analysis::CellResult &cell) { return cell.blocks.probed + cell.blocks.unprobed > 0; });
 	const bool wide = p50s.empty() || std::ranges::max(p50s) > kWide;
 	trust.grade = wide ? Grade::Wide : told < pairs || of_blocks > 0 ? Grade::Partly : Grade::Ok;
 
@@ -157,7 +157,7 @@ std::optional<Finding> cost_of_probes(const analysis::RunResult &result)
 	double largest = 0; // as a share of the p50
 	for (const analysis::CellResult &cell : result.cells) {
 		const auto &effect = cell.observer_effect.p50;
-		const auto p50 = cell.latency.percentiles[0];
+		const auto p50 = cell.times.latency.percentiles[0];
 		if (!effect || !effect->interval || !p50 || *p50 == 0)
 			continue;
 		++effects;
@@ -193,21 +193,22 @@ Trust knowledge(const analysis::RunResult &result)
 {
 	uint64_t probed = 0, complete = 0;
 	for (const analysis::CellResult &cell : result.cells) {
-		probed += cell.probed;
-		complete += cell.complete();
+		probed += cell.paths.deliveries;
+		complete += cell.paths.complete();
 	}
 	if (probed == 0)
 		return {Topic::Knowledge, Grade::None, {{.id = FindingId::NothingFollowed}}, Mend::Doctor};
 	Trust trust{.topic = Topic::Knowledge};
 	const double share = number(complete) / number(probed);
-	const auto least = std::ranges::min_element(result.cells, {}, &analysis::CellResult::share_known);
-	if (least->share_known() < kMostOfCell)
+	const auto least = std::ranges::min_element(
+		result.cells, {}, [](const analysis::CellResult &cell) { return cell.paths.share_known(); });
+	if (least->paths.share_known() < kMostOfCell)
 		trust.findings.push_back(
 			{.id = FindingId::PathOfCell,
 			 .cell = static_cast<size_t>(least - result.cells.begin()),
-			 .value = least->share_known(),
+			 .value = least->paths.share_known(),
 			 .limit = kMostOfCell,
-			 .evidence = {{Fact::OfTime, least->time_known() < least->messages_known() ? 1.0 : 0.0}}});
+			 .evidence = {{Fact::OfTime, least->paths.time_known() < least->paths.messages_known() ? 1.0 : 0.0}}});
 	Finding of_all{.id = FindingId::PathOfAll, .value = share, .limit = kMostlyComplete};
 	if (share < kMostlyComplete) {
 		of_all.severity = Severity::Doubt;
@@ -215,9 +216,10 @@ Trust knowledge(const analysis::RunResult &result)
 	}
 	trust.findings.push_back(std::move(of_all));
 	// Even few lost paths matter in the tail: a path is lost where much happens at once.
-	if (const double cells = cells_that(
-			result,
-			[](const analysis::CellResult &cell) { return cell.tail && cell.tail->share_known() < kMostOfTail; });
+	if (const double cells = cells_that(result,
+										[](const analysis::CellResult &cell) {
+											return cell.ranges.tail && cell.ranges.tail->share_known() < kMostOfTail;
+										});
 		cells > 0)
 		trust.findings.push_back(
 			{.id = FindingId::PathOfTails, .value = cells, .evidence = {{Fact::LeastShare, kMostOfTail}}});

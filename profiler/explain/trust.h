@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/finding.h"
 #include "profiler/model/fitness.h"
 

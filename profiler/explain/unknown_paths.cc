@@ -8,10 +8,10 @@ namespace icepath::explain {
 UnknownPaths unknown_paths(const analysis::CellResult &cell)
 {
 	UnknownPaths unknown;
-	unknown.of = cell.probed;
-	unknown.messages = cell.probed - std::min(cell.probed, cell.complete());
-	unknown.of_ns = cell.probed_ns;
-	unknown.total_ns = std::max(0.0, cell.probed_ns - static_cast<double>(cell.layers.total_ns()));
+	unknown.of = cell.paths.deliveries;
+	unknown.messages = cell.paths.deliveries - std::min(cell.paths.deliveries, cell.paths.complete());
+	unknown.of_ns = cell.paths.deliveries_ns;
+	unknown.total_ns = std::max(0.0, cell.paths.deliveries_ns - static_cast<double>(cell.paths.layers.total_ns()));
 	return unknown;
 }
 
@@ -28,11 +28,11 @@ std::optional<Finding> too_few_known(FindingId id, const analysis::LatencyRange 
 
 std::optional<MeanLonger> mean_longer(const analysis::CellResult &slower, const analysis::CellResult &faster)
 {
-	if (slower.probed == 0 || faster.probed == 0)
+	if (slower.paths.deliveries == 0 || faster.paths.deliveries == 0)
 		return std::nullopt;
-	MeanLonger longer{std::nullopt, slower.latency_probed.mean - faster.latency_probed.mean};
-	if (slower.complete() > 0 && faster.complete() > 0)
-		longer.known_ns = slower.layers.mean_ns() - faster.layers.mean_ns();
+	MeanLonger longer{std::nullopt, slower.times.latency_probed.mean - faster.times.latency_probed.mean};
+	if (slower.paths.complete() > 0 && faster.paths.complete() > 0)
+		longer.known_ns = slower.paths.layers.mean_ns() - faster.paths.layers.mean_ns();
 	return longer;
 }
 

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
+#include "profiler/analysis/latency_ranges.h"
 #include "profiler/explain/finding.h"
 
 namespace icepath::explain {

@@ -23,11 +23,11 @@ bool is_slower(const analysis::RankedGroup &group, const analysis::RankedCell &c
 // probes are in: probes may change the shares. All zero where that isn't known, or no mode has most.
 std::array<double, analysis::kLayerKinds> typical_kinds(const analysis::CellResult &cell)
 {
-	if (cell.modes.empty())
-		return cell.tells_typical() ? analysis::by_kind(cell.typical->layers.rows(), cell.is_of_library())
-									: std::array<double, analysis::kLayerKinds>{};
+	if (cell.modes.all.empty())
+		return cell.ranges.tells_typical() ? analysis::by_kind(cell.ranges.typical->layers.rows(), cell.is_of_library())
+										   : std::array<double, analysis::kLayerKinds>{};
 	constexpr double kMost = 0.5;
-	for (const analysis::CellMode &mode : cell.modes)
+	for (const analysis::CellMode &mode : cell.modes.all)
 		if (mode.share.value() > kMost && mode.tells_where())
 			return analysis::by_kind(mode.range.layers.rows(), cell.is_of_library());
 	return {};
@@ -69,7 +69,7 @@ std::optional<MostTime> most_time(const analysis::CellResult &cell)
 
 bool hides_modes(const analysis::CellResult &cell)
 {
-	return cell.probed > 0 && !analysis::is_floor(cell.cell) && !cell.modes.empty() && !most_time(cell);
+	return cell.paths.deliveries > 0 && !analysis::is_floor(cell.cell) && !cell.modes.all.empty() && !most_time(cell);
 }
 
 } // namespace icepath::explain

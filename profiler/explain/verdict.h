@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/layer_style.h"
+#include "profiler/analysis/run_result.h"
 
 namespace icepath::explain {
 

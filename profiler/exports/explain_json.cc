@@ -150,7 +150,7 @@ OrderedJson unprobed_json(const analysis::RunResult &result, size_t index, const
 {
 	if (!tail.unprobed)
 		return nullptr;
-	const analysis::CellMode &mode = result.cells[index].modes[tail.unprobed->mode];
+	const analysis::CellMode &mode = result.cells[index].modes.all[tail.unprobed->mode];
 	const auto &than_fastest = tail.unprobed->than_fastest;
 	return {{"mode", tail.unprobed->mode + 1},
 			{"share", mode.share.value()},
@@ -168,15 +168,15 @@ OrderedJson tail_json(const analysis::RunResult &result, size_t index, const exp
 	json["verdict"] = explain::kTailVerdicts[static_cast<size_t>(tail.verdict)];
 	add_refusal(result, tail.refusal, json);
 	json["messages"] = tail.messages;
-	json["of_messages"] = cell.tail ? cell.tail->messages : 0;
+	json["of_messages"] = cell.ranges.tail ? cell.ranges.tail->messages : 0;
 	json["unknown"] = unknown_json(cell);
-	json["typical_messages"] = cell.typical ? cell.typical->layers.deliveries() : 0;
+	json["typical_messages"] = cell.ranges.typical ? cell.ranges.typical->layers.deliveries() : 0;
 	json["blocks"] = tail.blocks;
 	json["of_blocks"] = tail.of_blocks;
 	json["most_of_one_block"] = tail.most_of_one_block;
 	json["from_ns"] = tail.from_ns;
-	json["begin_with_probes"] = quantile_json(cell.tail_begin_probed);
-	json["begin_without_probes"] = quantile_json(cell.tail_begin);
+	json["begin_with_probes"] = quantile_json(cell.ranges.tail_begin_probed);
+	json["begin_without_probes"] = quantile_json(cell.ranges.tail_begin);
 	json["as_without_probes"] = tail.as_without_probes ? OrderedJson(*tail.as_without_probes) : OrderedJson(nullptr);
 	json["unprobed"] = unprobed_json(result, index, tail);
 	const bool explained = tail.is_explained();

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/messages.h"
+#include "profiler/analysis/rate_outcomes.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/exports/attached_files.h"
 #include "profiler/exports/firefox_profile.h"
 #include "profiler/exports/flame_files.h"

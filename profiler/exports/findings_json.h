@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/finding.h"
 
 namespace icepath::exports {

@@ -112,15 +112,22 @@ Json messages_json(const analysis::CellResult &cell)
 {
 	const analysis::MessageCounts &m = cell.messages;
 	Json incomplete;
-	for (size_t i = 1; i < cell.incomplete.size(); ++i) // 0 is "complete"
-		incomplete[std::string(path::kReasonNames[i])] = cell.incomplete[i];
-	return {{"sent", m.sent},           {"received", m.received},
-			{"lost", m.lost},           {"duplicate", m.duplicate},
-			{"reordered", m.reordered}, {"bad_payload", m.bad_payload},
-			{"inverted", m.inverted},   {"late", m.late},
-			{"too_late", m.too_late},   {"after_next", m.after_next},
-			{"with_next", m.with_next}, {"copied_after_all", m.copied_after_all},
-			{"probed", cell.probed},    {"complete", cell.complete()},
+	for (size_t i = 1; i < cell.paths.incomplete.size(); ++i) // 0 is "complete"
+		incomplete[std::string(path::kReasonNames[i])] = cell.paths.incomplete[i];
+	return {{"sent", m.sent},
+			{"received", m.received},
+			{"lost", m.lost},
+			{"duplicate", m.duplicate},
+			{"reordered", m.reordered},
+			{"bad_payload", m.bad_payload},
+			{"inverted", m.inverted},
+			{"late", m.late},
+			{"too_late", m.too_late},
+			{"after_next", m.after_next},
+			{"with_next", m.with_next},
+			{"copied_after_all", m.copied_after_all},
+			{"probed", cell.paths.deliveries},
+			{"complete", cell.paths.complete()},
 			{"incomplete", incomplete}};
 }
 
@@ -322,7 +329,7 @@ Json machine_state_json(const analysis::RunResult &result, const std::vector<std
 	for (size_t i = 0; i < result.cells.size(); ++i) {
 		const analysis::CellResult &cell = result.cells[i];
 		if (cell.cell.traits.has(model::Trait::NotIpc) && !model::injects(cell.cell.levels) &&
-			cell.latency.percentiles[0])
+			cell.times.latency.percentiles[0])
 			floors.push_back(keys.at(i));
 	}
 	Json steal = nullptr;
@@ -356,15 +363,15 @@ Json system_calls_json(const analysis::CellResult &cell)
 
 Json usage_json(const analysis::CellResult &cell)
 {
-	if (!cell.usage)
+	if (!cell.used.totals)
 		return nullptr;
 	Json json;
-	json["messages"] = cell.usage->messages;
+	json["messages"] = cell.used.totals->messages;
 	for (size_t side = 0; side < kSides.size(); ++side) {
 		json[kSides[side]] = nullptr;
 		if (is_all_of_the_sender(cell, side))
 			continue;
-		const model::Usage &usage = cell.usage->ends[side];
+		const model::Usage &usage = cell.used.totals->ends[side];
 		for (const model::UsageField &field : model::kUsageFields)
 			if (is_kept_by_linux(field))
 				json[kSides[side]][field.key] = usage.*field.value;
@@ -396,21 +403,22 @@ Json counters_json(const analysis::CellResult &cell)
 
 Json cpu_json(const analysis::CellResult &cell, bool exact_split)
 {
-	if (!cell.cpu_per_message)
+	if (!cell.used.cpu_per_message)
 		return nullptr;
 	Json json;
 	for (size_t side = 0; side < kSides.size(); ++side) {
 		json[kSides[side]] = nullptr;
 		if (is_all_of_the_sender(cell, side))
 			continue;
-		const analysis::CpuTime &time = (*cell.cpu_per_message)[side];
+		const analysis::CpuTime &time = (*cell.used.cpu_per_message)[side];
 		json[kSides[side]] = {{"user", stats::rounded(time.user_ns)},
 							  {"system", stats::rounded(time.system_ns)},
 							  {"total", stats::rounded(time.total_ns())},
 							  {"split", exact_split ? "exact" : "sampled"}};
 	}
-	json["daemon"] = cell.daemon_cpu_ns_per_message ? Json{{"total", stats::rounded(*cell.daemon_cpu_ns_per_message)}}
-													: Json(nullptr);
+	json["daemon"] = cell.used.daemon_cpu_ns_per_message
+						 ? Json{{"total", stats::rounded(*cell.used.daemon_cpu_ns_per_message)}}
+						 : Json(nullptr);
 	return json;
 }
 

@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/capture_counts.h"
+#include "profiler/analysis/observer_effect.h"
+#include "profiler/analysis/run_result.h"
 
 namespace icepath::exports {
 

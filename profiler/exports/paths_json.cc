@@ -163,7 +163,7 @@ Json mean_json(const analysis::Breakdown &breakdown)
 Json modes_json(const analysis::CellResult &cell)
 {
 	Json json = Json::array();
-	for (const analysis::CellMode &mode : cell.modes)
+	for (const analysis::CellMode &mode : cell.modes.all)
 		json.push_back(mode_json(mode));
 	return json;
 }

@@ -3,7 +3,8 @@
 // run.json's part of a cell that comes from its messages' paths.
 #include <nlohmann/json.hpp>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
+#include "profiler/analysis/followed_messages.h"
 
 namespace icepath::exports {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "icepath/plugin.h"
-#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/explain/notices.h"
 #include "profiler/exports/findings_json.h"
 #include "profiler/exports/measures_json.h"
@@ -33,7 +33,7 @@ Json p50_modes_json(const analysis::CellResult &cell)
 
 Json flow_json(const analysis::CellResult &cell, size_t flow)
 {
-	return flow < cell.by_flow.size() ? where_measured(cell.by_flow[flow]) : Json(nullptr);
+	return flow < cell.times.by_flow.size() ? where_measured(cell.times.by_flow[flow]) : Json(nullptr);
 }
 
 // One entry for each channel; null if there is only one.
@@ -108,7 +108,7 @@ Json functions_json(const analysis::CellResult &cell)
 	if (cell.functions.samples() == 0)
 		return nullptr;
 	Json layers = Json::array();
-	for (const analysis::SampledLayer &layer : analysis::sampled_layers(cell.layers, cell.functions)) {
+	for (const analysis::SampledLayer &layer : analysis::sampled_layers(cell.paths.layers, cell.functions)) {
 		Json functions = Json::array();
 		for (const analysis::FunctionRow &function : layer.functions)
 			functions.push_back({{"name", function.name},
@@ -122,7 +122,7 @@ Json functions_json(const analysis::CellResult &cell)
 	}
 	return {{"samples", cell.functions.samples()},
 			{"off_path", cell.functions.dropped()},
-			{"latency_ns", distribution_json(cell.latency_sampled)},
+			{"latency_ns", distribution_json(cell.times.latency_sampled)},
 			{"layers", layers}};
 }
 
@@ -150,42 +150,44 @@ Json cell_json(const analysis::CellResult &cell, const std::string &key, bool ex
 	const model::Cell &what = cell.cell;
 	const bool pingpong = model::is_answered(what.pattern);
 	Json json = described_json(cell, key);
-	json.update(Json{{"blocks",
-					  {{"probed", cell.blocks_probed},
-					   {"unprobed", cell.blocks_unprobed},
-					   {"counted", cell.blocks_counted},
-					   {"sampled", cell.blocks_sampled},
-					   {"log_full", cell.blocks_log_full},
-					   {"failed", cell.blocks_failed}}},
-					 {"openings", openings_json(cell)},
-					 {"drift", drift_json(cell, cells)},
-					 {"messages", messages_json(cell)},
-					 {"latency_ns", where_measured(cell.latency)},
-					 {"modes", cell.latency.count > 0 ? modes_json(cell) : Json(nullptr)},
-					 {"p50_in_modes", p50_modes_json(cell)},
-					 {"latency_probed_ns", where_measured(cell.latency_probed)},
-					 {"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
-					 {"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},
-					 {"senders_ns", channels_json(cell, model::senders_of(what))},
-					 {"receivers_ns", channels_json(cell, model::receivers_of(what))},
-					 {"first_response_ns", where_measured(cell.first_response)},
-					 {"to_all_ns", where_measured(cell.to_all)},
-					 {"round_trip_ns", where_measured(cell.round_trip)},
-					 {"pacing_ns", where_measured(cell.pacing)},
-					 {"latency_from_due_ns", where_measured(cell.from_due)},
-					 {"send_call_ns", where_measured(cell.send_call)},
-					 {"jitter_ns", cell.jitter_ns ? Json(stats::rounded(*cell.jitter_ns)) : Json(nullptr)},
-					 {"lateness_ns", lateness_json(cell)},
-					 {"throughput", throughput_json(cell)},
-					 {"layers", layers_json(cell.layers)},
-					 {"layers_mean_ns", mean_json(cell.layers)},
-					 {"layers_sum_error_ns", cell.complete() > 0 ? Json(cell.layers.sum_error_ns()) : Json(nullptr)}});
-	if (cell.modes_of_one_in > 1)
-		json["modes_of_one_in"] = cell.modes_of_one_in;
-	add_range("typical", cell.typical, json);
-	add_range("tail", cell.tail, json);
-	add_culprits("", cell.complete() > 0, cell.culprits, json);
-	add_culprits("tail_", cell.tail && cell.tail->layers.deliveries() > 0, cell.tail_culprits, json);
+	json.update(Json{
+		{"blocks",
+		 {{"probed", cell.blocks.probed},
+		  {"unprobed", cell.blocks.unprobed},
+		  {"counted", cell.blocks.counted},
+		  {"sampled", cell.blocks.sampled},
+		  {"log_full", cell.blocks.log_full},
+		  {"failed", cell.blocks.failed}}},
+		{"openings", openings_json(cell)},
+		{"drift", drift_json(cell, cells)},
+		{"messages", messages_json(cell)},
+		{"latency_ns", where_measured(cell.times.latency)},
+		{"modes", cell.times.latency.count > 0 ? modes_json(cell) : Json(nullptr)},
+		{"p50_in_modes", p50_modes_json(cell)},
+		{"latency_probed_ns", where_measured(cell.times.latency_probed)},
+		{"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
+		{"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},
+		{"senders_ns", channels_json(cell, model::senders_of(what))},
+		{"receivers_ns", channels_json(cell, model::receivers_of(what))},
+		{"first_response_ns", where_measured(cell.times.first_response)},
+		{"to_all_ns", where_measured(cell.times.to_all)},
+		{"round_trip_ns", where_measured(cell.times.round_trip)},
+		{"pacing_ns", where_measured(cell.times.pacing)},
+		{"latency_from_due_ns", where_measured(cell.times.from_due)},
+		{"send_call_ns", where_measured(cell.times.send_call)},
+		{"jitter_ns", cell.times.jitter_ns ? Json(stats::rounded(*cell.times.jitter_ns)) : Json(nullptr)},
+		{"lateness_ns", lateness_json(cell)},
+		{"throughput", throughput_json(cell)},
+		{"layers", layers_json(cell.paths.layers)},
+		{"layers_mean_ns", mean_json(cell.paths.layers)},
+		{"layers_sum_error_ns", cell.paths.complete() > 0 ? Json(cell.paths.layers.sum_error_ns()) : Json(nullptr)}});
+	if (cell.modes.of_one_in > 1)
+		json["modes_of_one_in"] = cell.modes.of_one_in;
+	add_range("typical", cell.ranges.typical, json);
+	add_range("tail", cell.ranges.tail, json);
+	add_culprits("", cell.paths.complete() > 0, cell.paths.culprits, json);
+	add_culprits("tail_", cell.ranges.tail && cell.ranges.tail->layers.deliveries() > 0, cell.ranges.tail_culprits,
+				 json);
 	json["observer_effect"] = observer_json(cell.observer_effect);
 	json["capture"] = {{"records", cell.capture.records},
 					   {"dropped", cell.capture.dropped},
@@ -198,7 +200,7 @@ Json cell_json(const analysis::CellResult &cell, const std::string &key, bool ex
 	json["counters"] = counters_json(cell);
 	json["sockets"] = socket_use_json(cell.sockets);
 	json["functions"] = functions_json(cell);
-	json["worst"] = worst_json(cell.worst());
+	json["worst"] = worst_json(cell.followed.worst());
 	return json;
 }
 

@@ -27,13 +27,13 @@ constexpr double kCutFrom = 4;
 // hundred times as long.
 struct Panel {
 	const char *what, *heading, *value; // value: what the numbers beside the bars are
-	std::optional<analysis::LatencyRange> analysis::CellResult::*range;
+	std::optional<analysis::LatencyRange> analysis::TypicalAndTail::*range;
 	size_t percentile; // of stats::kReported, which a mark shows
 	double left;
 };
 constexpr std::array<Panel, 2> kPanels = {{
-	{"typical message (p40 to p60)", "a typical message, µs", "p50, µs", &analysis::CellResult::typical, 0, kLabel},
-	{"slow message (slowest 1 %)", "a slow message (slowest 1 %), µs", "mean, µs", &analysis::CellResult::tail, 2,
+	{"typical message (p40 to p60)", "a typical message, µs", "p50, µs", &analysis::TypicalAndTail::typical, 0, kLabel},
+	{"slow message (slowest 1 %)", "a slow message (slowest 1 %), µs", "mean, µs", &analysis::TypicalAndTail::tail, 2,
 	 kLabel + kPanel + kValue + kApart},
 }};
 
@@ -51,20 +51,20 @@ struct Bar {
 // Of several modes none is typical: each has a bar instead.
 bool has_bar_of_cell(const analysis::CellResult &cell, const Panel &panel)
 {
-	return panel.range != &analysis::CellResult::typical || cell.modes.empty();
+	return panel.range != &analysis::TypicalAndTail::typical || cell.modes.all.empty();
 }
 
 // The bar of the cell's typical messages or of its slow ones.
 Bar bar_of_cell(const analysis::CellResult &cell, const Panel &panel)
 {
-	const auto &range = cell.*panel.range;
-	const bool is_typical = panel.range == &analysis::CellResult::typical;
+	const auto &range = cell.ranges.*panel.range;
+	const bool is_typical = panel.range == &analysis::TypicalAndTail::typical;
 	return {fmt::format("{}, {}", model::title(cell.cell), panel.what),
 			range ? &*range : nullptr,
-			is_typical ? cell.tells_typical() : range && range->tells_where(),
-			&cell.latency,
+			is_typical ? cell.ranges.tells_typical() : range && range->tells_where(),
+			&cell.times.latency,
 			cell.is_of_library(),
-			is_typical && !cell.tells_where()};
+			is_typical && !cell.paths.tells_where()};
 }
 
 std::string share_of_messages(const analysis::CellMode &mode)
@@ -79,7 +79,7 @@ Bar bar_of_mode(const analysis::CellResult &cell, const analysis::CellMode &mode
 			mode.tells_where(),
 			&mode.latency,
 			cell.is_of_library(),
-			!cell.tells_where()};
+			!cell.paths.tells_where()};
 }
 
 std::vector<Bar> bars_in_panel(const analysis::CellResult &cell, const Panel &panel)
@@ -87,7 +87,7 @@ std::vector<Bar> bars_in_panel(const analysis::CellResult &cell, const Panel &pa
 	std::vector<Bar> bars;
 	if (has_bar_of_cell(cell, panel))
 		return {bar_of_cell(cell, panel)};
-	for (const analysis::CellMode &mode : cell.modes)
+	for (const analysis::CellMode &mode : cell.modes.all)
 		bars.push_back(bar_of_mode(cell, mode));
 	return bars;
 }
@@ -141,7 +141,7 @@ public:
 			for (const size_t cell : group.cells) {
 				rows += row(cell, cells.labels[cell], y);
 				y += kCellRow;
-				for (const analysis::CellMode &mode : result_.cells[cell].modes) {
+				for (const analysis::CellMode &mode : result_.cells[cell].modes.all) {
 					rows += mode_row(cell, mode, y);
 					y += kCellRow;
 				}
@@ -198,10 +198,10 @@ private:
 		const analysis::CellResult &cell = result_.cells[index];
 		const Bar slow = bar_of_cell(cell, kPanels[1]);
 		const std::string slow_text =
-			slow.tells ? (analysis::probes_change_modes(cell) ? "†" : "") + stats::microseconds(slow.ns()) : "";
+			slow.tells ? (cell.modes.changed_by_probes() ? "†" : "") + stats::microseconds(slow.ns()) : "";
 		std::string text = begin_of_row("row", index, model::title(cell.cell), name, 8, y);
-		if (!cell.modes.empty())
-			text += said(0, fmt::format("{} modes:", cell.modes.size()), y);
+		if (!cell.modes.all.empty())
+			text += said(0, fmt::format("{} modes:", cell.modes.all.size()), y);
 		for (size_t panel = 0; panel < kPanels.size(); ++panel)
 			if (has_bar_of_cell(cell, kPanels[panel]))
 				text += drawn(bar_of_cell(cell, kPanels[panel]), panel, y);

@@ -4,8 +4,8 @@
 // one axis in µs, divided by kinds of time.
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/cell_groups.h"
+#include "profiler/analysis/run_result.h"
 
 namespace icepath::pages {
 

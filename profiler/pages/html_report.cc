@@ -43,7 +43,7 @@ std::string legend_of_kinds(const analysis::RunResult &result)
 {
 	std::array<double, analysis::kLayerKinds> sums{};
 	for (const analysis::CellResult &cell : result.cells) {
-		const auto kinds = analysis::by_kind(cell.layers.rows(), cell.is_of_library());
+		const auto kinds = analysis::by_kind(cell.paths.layers.rows(), cell.is_of_library());
 		std::ranges::transform(kinds, sums, sums.begin(), std::plus());
 	}
 	std::string items;
@@ -71,7 +71,7 @@ std::string unfit_text(const analysis::RunResult &result)
 				 : "";
 }
 
-bool is_of_several_modes(const analysis::CellResult &cell) { return !cell.modes.empty(); }
+bool is_of_several_modes(const analysis::CellResult &cell) { return !cell.modes.all.empty(); }
 
 std::string picture_section(const analysis::RunResult &result, const analysis::GroupedCells &cells)
 {
@@ -85,7 +85,8 @@ std::string picture_section(const analysis::RunResult &result, const analysis::G
 			"Where messages have several modes, none is typical: each mode has a bar, the mean over its messages "
 			"with probes, and its share of messages without them. *: p50 of all modes; –: another run may have it "
 			"in another mode. ";
-	if (std::ranges::any_of(result.cells, analysis::probes_change_modes))
+	if (std::ranges::any_of(result.cells,
+							[](const analysis::CellResult &cell) { return cell.modes.changed_by_probes(); }))
 		reading += "†: probes change these shares, so slow messages without probes are others. ";
 	if (has_doubtful_bar(result))
 		reading += fmt::format("?: {}. ", text::kDoubtReading);
@@ -144,20 +145,20 @@ std::string ratio_with_interval(const Ranked &of)
 std::string tail_cell(const analysis::CellResult &cell, size_t percentile, bool is_doubtful)
 {
 	return fmt::format("<td{}>{}</td>", is_doubtful ? " class=\"doubtful\"" : "",
-					   escaped(stats::percentile_text(cell.latency, percentile)));
+					   escaped(stats::percentile_text(cell.times.latency, percentile)));
 }
 
 std::string cell_row(const analysis::RunResult &result, const std::string &label, size_t index, bool is_doubtful)
 {
 	const analysis::CellResult &one = result.cells[index];
-	const auto &cpu = one.cpu_per_message;
+	const auto &cpu = one.used.cpu_per_message;
 	const Ranked of = ranked(result, index);
 	return fmt::format("<tr data-cell=\"{}\" tabindex=\"0\"><th scope=\"row\">{}</th>", index, escaped(label)) +
 		   data_cell(of.cell ? rank_range(of.cell->rank) : "–") + data_cell(ratio_with_interval(of)) +
 		   data_cell(text::whole_p50_text(one)) + tail_cell(one, 2, is_doubtful) + tail_cell(one, 3, is_doubtful) +
-		   data_cell(stats::percentile_text(one.round_trip, 0)) +
+		   data_cell(stats::percentile_text(one.times.round_trip, 0)) +
 		   data_cell(cpu ? stats::microseconds((*cpu)[0].total_ns() + (*cpu)[1].total_ns()) : "–") +
-		   data_cell(stats::count(one.latency.count)) + data_cell(stats::count(one.messages.lost)) +
+		   data_cell(stats::count(one.times.latency.count)) + data_cell(stats::count(one.messages.lost)) +
 		   data_cell(stats::effect_text(one.observer_effect.p50)) + "</tr>\n";
 }
 
@@ -211,7 +212,7 @@ std::string tail_section(const analysis::RunResult &result)
 		const std::string title = model::title(one.cell);
 		const explain::TailExplanation tail = explain::explain_tail(one, result.head);
 		if (tail.verdict == explain::TailVerdict::TooFew) {
-			if (one.probed > 0)
+			if (one.paths.deliveries > 0)
 				too_few += (too_few.empty() ? "" : ", ") + title;
 			continue;
 		}
@@ -254,7 +255,7 @@ std::string slowest_section(const analysis::RunResult &result)
 {
 	std::string options;
 	for (size_t i = 0; i < result.cells.size(); ++i)
-		if (!result.cells[i].slowest.empty())
+		if (!result.cells[i].followed.slowest.empty())
 			options += fmt::format("<option value=\"{}\">{}</option>", i, escaped(model::title(result.cells[i].cell)));
 	return section(
 		"slowest", "The slowest messages",

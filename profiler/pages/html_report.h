@@ -3,7 +3,7 @@
 // report.html: the report as one page that needs nothing else, neither files nor a network.
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 
 namespace icepath::pages {
 

@@ -40,7 +40,7 @@ PageJson groups_json(const analysis::RunResult &result, const analysis::GroupedC
 			curves.push_back({{"cell", cell},
 							  {"name", cells.labels[cell]},
 							  {"title", model::title(result.cells[cell].cell)},
-							  {"values", percentiles_json(result.cells[cell].latency)}});
+							  {"values", percentiles_json(result.cells[cell].times.latency)}});
 		all.push_back(curves);
 	}
 	return all;
@@ -132,7 +132,7 @@ PageJson slowest_json(const analysis::RunResult &result)
 	PageJson all = PageJson::array();
 	for (const analysis::CellResult &cell : result.cells) {
 		PageJson messages = PageJson::array();
-		for (const analysis::WorstMessage &message : cell.slowest) {
+		for (const analysis::WorstMessage &message : cell.followed.slowest) {
 			const std::vector<explain::MessageStep> steps = explain::steps_of(message, cell);
 			const std::vector<explain::MessageStep> shown = longest_steps(steps);
 			PageJson its = PageJson::array();

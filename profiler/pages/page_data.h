@@ -3,8 +3,8 @@
 // What the scripts of report.html draw: percentiles, latencies over time, the slowest messages, flame graphs.
 #include <nlohmann/json.hpp>
 
-#include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/cell_groups.h"
+#include "profiler/analysis/run_result.h"
 
 namespace icepath::pages {
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/links.h"
 #include "profiler/analysis/named_cells.h"
 #include "profiler/analysis/slowest.h"
@@ -52,7 +53,7 @@ std::vector<size_t> cells_of(const std::string &run, const analysis::RunResult &
 	std::vector<bool> measured;
 	for (const analysis::CellResult &cell : result.cells) {
 		cells.push_back(cell.cell);
-		measured.push_back(cell.probed > 0);
+		measured.push_back(cell.paths.deliveries > 0);
 	}
 	if (part.empty() && std::ranges::find(measured, true) == measured.end())
 		throw Failure(ExitCode::Invalid, run +
@@ -69,11 +70,11 @@ std::vector<const analysis::WorstMessage *> messages_of(const analysis::RunResul
 	bool has_round = false;
 	for (const size_t index : cells) {
 		const analysis::CellResult &cell = result.cells[index];
-		if (question.worst && cell.worst())
-			messages.push_back(cell.worst());
+		if (question.worst && cell.followed.worst())
+			messages.push_back(cell.followed.worst());
 		if (!question.message)
 			continue;
-		for (const analysis::WorstMessage &message : cell.asked)
+		for (const analysis::WorstMessage &message : cell.followed.asked)
 			messages.push_back(&message);
 		has_round = has_round || std::ranges::any_of(cell.capture.by_block, [&](const analysis::BlockCapture &block) {
 						return block.probed && block.round == question.message->round;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
 #include "profiler/analysis/flamegraph.h"
+#include "profiler/analysis/followed_messages.h"
 #include "profiler/exports/written_file.h"
 #include "profiler/text/terminal.h"
 

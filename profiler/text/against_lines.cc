@@ -134,8 +134,8 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 			"with a complete path, from p40 to p60 of each cell with probes: {} and {}. Each message "
 			"counts the same. The p50s of the whole run, without probes and with all changes of the machine, are {} "
 			"and {} µs",
-			known_text(*slower.typical), known_text(*faster.typical), stats::percentile_text(slower.latency, 0),
-			stats::percentile_text(faster.latency, 0)));
+			known_text(*slower.ranges.typical), known_text(*faster.ranges.typical),
+			stats::percentile_text(slower.times.latency, 0), stats::percentile_text(faster.times.latency, 0)));
 	page.line();
 	const bool by_target = slower.cell.target != faster.cell.target;
 	add_difference(

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "icepath/plugin.h"
-#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/explain/leading_figure.h"
 #include "profiler/explain/trust.h"
 #include "profiler/stats/far_tail.h"
@@ -16,12 +16,12 @@ namespace {
 
 std::string cpu_text(const analysis::CellResult &cell)
 {
-	if (!cell.cpu_per_message)
+	if (!cell.used.cpu_per_message)
 		return kNothing;
 	double sum = 0;
-	for (const analysis::CpuTime &side : *cell.cpu_per_message)
+	for (const analysis::CpuTime &side : *cell.used.cpu_per_message)
 		sum += side.total_ns();
-	sum += cell.daemon_cpu_ns_per_message.value_or(0);
+	sum += cell.used.daemon_cpu_ns_per_message.value_or(0);
 	return stats::microseconds(sum);
 }
 
@@ -31,7 +31,7 @@ std::string senders_text(const analysis::CellResult &cell)
 	if (model::senders_of(cell.cell) == 1)
 		return kNothing;
 	std::optional<uint64_t> best, worst;
-	for (const stats::Distribution &sender : cell.by_flow) {
+	for (const stats::Distribution &sender : cell.times.by_flow) {
 		const auto &p50 = sender.percentiles[0];
 		if (!p50)
 			return kNothing;
@@ -174,8 +174,8 @@ std::string brief_percentile(const stats::Distribution &distribution, size_t whi
 // Whether messages were sent later than most took to arrive.
 bool paces_badly(const analysis::CellResult &cell)
 {
-	return cell.pacing.percentiles[2] && cell.latency.percentiles[0] &&
-		   *cell.pacing.percentiles[2] > *cell.latency.percentiles[0];
+	return cell.times.pacing.percentiles[2] && cell.times.latency.percentiles[0] &&
+		   *cell.times.pacing.percentiles[2] > *cell.times.latency.percentiles[0];
 }
 
 } // namespace
@@ -203,18 +203,18 @@ std::vector<Column> columns_of(const analysis::RunResult &result, const Measured
 		const analysis::RankedCell *place = ranked[i];
 		p50.cells.push_back(analysis::lies_between_modes(cell)
 								? kNothing
-								: (cell.modes.empty() ? "" : "*") + percentile(cell.latency, 0));
+								: (cell.modes.all.empty() ? "" : "*") + percentile(cell.times.latency, 0));
 		std::vector<std::string> &places = p50.modes.emplace_back();
-		for (const analysis::CellMode &mode : cell.modes)
+		for (const analysis::CellMode &mode : cell.modes.all)
 			places.push_back(percentile(mode.latency, 0));
 		rank.cells.push_back(place ? rank_text(*place) : kNothing);
 		to_fastest.cells.push_back(!place ? kNothing : is_first(result, *place) ? "1" : to_fastest_text(*place));
-		p99.cells.push_back(percentile(cell.latency, 2));
-		p99_9.cells.push_back(percentile(cell.latency, 3));
-		round_trip.cells.push_back(percentile(cell.round_trip, 0));
-		to_all.cells.push_back(percentile(cell.to_all, 0));
+		p99.cells.push_back(percentile(cell.times.latency, 2));
+		p99_9.cells.push_back(percentile(cell.times.latency, 3));
+		round_trip.cells.push_back(percentile(cell.times.round_trip, 0));
+		to_all.cells.push_back(percentile(cell.times.to_all, 0));
 		senders.cells.push_back(senders_text(cell));
-		pacing.cells.push_back(percentile(cell.pacing, 2));
+		pacing.cells.push_back(percentile(cell.times.pacing, 2));
 		taken.cells.push_back(rate_text(cell));
 		cpu.cells.push_back(cpu_text(cell));
 		lost_messages.cells.push_back(stats::count(cell.messages.lost));
@@ -259,9 +259,9 @@ std::vector<std::string> readings_of_p50s(const analysis::RunResult &result, con
 		all ? fmt::format("±: half of the 95 % interval over {}; p99's is too narrow for rare events",
 						  by_opening ? "openings" : "blocks")
 			: "±: half of the 95 % interval"};
-	const auto has_modes = [](const analysis::CellResult *cell) { return !cell->modes.empty(); };
+	const auto has_modes = [](const analysis::CellResult *cell) { return !cell->modes.all.empty(); };
 	const bool any_p50 = std::ranges::any_of(cells, [](const analysis::CellResult *cell) {
-		return !cell->modes.empty() && !analysis::lies_between_modes(*cell);
+		return !cell->modes.all.empty() && !analysis::lies_between_modes(*cell);
 	});
 	if (std::ranges::any_of(cells, has_modes))
 		texts.push_back(
@@ -321,7 +321,7 @@ std::vector<std::string> readings_in_full(const MeasuredCells &cells, const std:
 {
 	std::vector<std::string> texts;
 	const bool has_daemon = std::ranges::any_of(
-		cells, [](const analysis::CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
+		cells, [](const analysis::CellResult *cell) { return cell->used.daemon_cpu_ns_per_message.has_value(); });
 	if (has(columns, "CPU"))
 		texts.push_back(fmt::format("CPU: of both sides{} per message", has_daemon ? " and their daemon" : ""));
 	if (has(columns, "probes"))

@@ -27,13 +27,13 @@ std::vector<LayerTableRow> layer_rows(const std::vector<analysis::CellResult> &c
 {
 	std::vector<LayerTableRow> rows;
 	for (const analysis::CellResult &cell : cells) {
-		if (cell.complete() == 0)
+		if (cell.paths.complete() == 0)
 			continue;
 		rows.push_back({model::title(cell.cell)});
-		rows.push_back({"  all", &cell.layers, cell.probed, cell.tells_where()});
+		rows.push_back({"  all", &cell.paths.layers, cell.paths.deliveries, cell.paths.tells_where()});
 		for (const auto &[name, range] :
-			 {std::pair<const char *, const std::optional<analysis::LatencyRange> *>{"  typical", &cell.typical},
-			  {"  tail", &cell.tail}})
+			 {std::pair<const char *, const std::optional<analysis::LatencyRange> *>{"  typical", &cell.ranges.typical},
+			  {"  tail", &cell.ranges.tail}})
 			if (*range && (*range)->layers.deliveries() > 0)
 				rows.push_back({name, &(*range)->layers, (*range)->messages, (*range)->tells_where()});
 	}
@@ -136,8 +136,8 @@ void add_probe_cost(Page &page, const analysis::CellResult &cell)
 void add_ended_early(Page &page, const analysis::CellResult &cell)
 {
 	page.paragraph("",
-				   fmt::format("{}: {} of {}", model::title(cell.cell), stats::count(cell.blocks_log_full),
-							   stats::count(cell.blocks_probed)),
+				   fmt::format("{}: {} of {}", model::title(cell.cell), stats::count(cell.blocks.log_full),
+							   stats::count(cell.blocks.probed)),
 				   2);
 }
 
@@ -145,8 +145,9 @@ void add_from_due(Page &page, const analysis::CellResult &cell)
 {
 	page.paragraph("",
 				   fmt::format("{}: p50 {} · p99 {} · p99.9 {}", model::title(cell.cell),
-							   stats::percentile_text(cell.from_due, 0), stats::percentile_text(cell.from_due, 2),
-							   stats::percentile_text(cell.from_due, 3)),
+							   stats::percentile_text(cell.times.from_due, 0),
+							   stats::percentile_text(cell.times.from_due, 2),
+							   stats::percentile_text(cell.times.from_due, 3)),
 				   2);
 }
 
@@ -170,13 +171,13 @@ void add_cell_lines(Page &page, const std::vector<analysis::CellResult> &cells)
 	add_layer_table(page, cells);
 	add_section(
 		page, "blocks with probes that ended early, as a CPU's log was nearly full", cells,
-		[](const analysis::CellResult &cell) { return cell.blocks_log_full > 0; }, add_ended_early);
+		[](const analysis::CellResult &cell) { return cell.blocks.log_full > 0; }, add_ended_early);
 	add_section(
 		page, "what probes added to a latency, in µs", cells,
 		[](const analysis::CellResult &cell) { return cell.observer_effect.p50.has_value(); }, add_probe_cost);
 	add_section(
 		page, "latency from when a message was due, in µs", cells,
-		[](const analysis::CellResult &cell) { return cell.from_due.count > 0; }, add_from_due);
+		[](const analysis::CellResult &cell) { return cell.times.from_due.count > 0; }, add_from_due);
 }
 
 namespace {

@@ -3,7 +3,7 @@
 // Lines of each cell below the table.
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {

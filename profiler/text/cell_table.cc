@@ -22,7 +22,7 @@ std::vector<const analysis::CellResult *> measured(const analysis::RunResult &re
 {
 	std::vector<const analysis::CellResult *> cells;
 	for (const analysis::CellResult &cell : result.cells)
-		if (cell.blocks_probed + cell.blocks_unprobed > 0)
+		if (cell.blocks.probed + cell.blocks.unprobed > 0)
 			cells.push_back(&cell);
 	return cells;
 }
@@ -86,11 +86,11 @@ std::string mode_label(const analysis::CellMode &mode)
 
 void add_mode_rows(Page &page, const analysis::CellResult &result, size_t cell, const Layout &layout, TimeScale &scale)
 {
-	for (size_t mode = 0; mode < result.modes.size(); ++mode) {
-		std::string line = pad_right(page.spelled(mode_label(result.modes[mode])), layout.label);
+	for (size_t mode = 0; mode < result.modes.all.size(); ++mode) {
+		std::string line = pad_right(page.spelled(mode_label(result.modes.all[mode])), layout.label);
 		for (const Column &column : layout.columns)
 			line += layout.gap + cell_text(column, column.modes.empty() ? "" : column.modes[cell][mode], page);
-		line += layout.gap + scale.bar(result, result.modes[mode], page.look());
+		line += layout.gap + scale.bar(result, result.modes.all[mode], page.look());
 		trim(line);
 		page.line(line);
 	}
@@ -155,11 +155,11 @@ void add_floor(Page &page, const std::vector<const analysis::CellResult *> &cell
 				   other->cell.payload_bytes == cell->cell.payload_bytes;
 		});
 		const bool alone = pattern == model::Pattern::PingPong || pattern == model::Pattern::OneWay;
-		if (!analysis::is_floor(cell->cell) || !alone || !under_another || !cell->latency.percentiles[0])
+		if (!analysis::is_floor(cell->cell) || !alone || !under_another || !cell->times.latency.percentiles[0])
 			continue;
 		target = cell->cell.target;
 		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
-									 stats::microseconds(static_cast<double>(*cell->latency.percentiles[0])),
+									 stats::microseconds(static_cast<double>(*cell->times.latency.percentiles[0])),
 									 model::payload_text(cell->cell.payload_bytes));
 		if (model::between(cell->cell) != model::Between::Processes)
 			floors[index] += fmt::format(" {}", model::name(model::between(cell->cell)));
@@ -189,7 +189,7 @@ void add_cell_table(Page &page, const analysis::RunResult &result, bool all)
 	for (const analysis::CellGroup &group : grouped.groups)
 		for (const size_t cell : group.cells) {
 			label = std::max(label, 2 + columns(page.spelled(grouped.labels[cell])));
-			for (const analysis::CellMode &mode : result.cells[cell].modes)
+			for (const analysis::CellMode &mode : result.cells[cell].modes.all)
 				label = std::max(label, columns(page.spelled(mode_label(mode))));
 		}
 	const Layout layout = layout_of(page, columns_of(result, cells, all), label, all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {

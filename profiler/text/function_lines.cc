@@ -54,12 +54,12 @@ void add_columns(Page &page, const std::string &all, const std::string &names)
 
 void add_whole_message(Page &page, const analysis::CellResult &cell)
 {
-	const double all_ns = cell.layers.mean_ns();
+	const double all_ns = cell.paths.layers.mean_ns();
 	page.line(page.spelled(fmt::format("  message          {} µs", stats::microseconds(all_ns))));
 	add_columns(page, "", "all layers");
 	double others_ns = 0;
 	size_t shown = 0, others = 0;
-	for (const analysis::FunctionRow &function : analysis::functions_of_message(cell.layers, cell.functions))
+	for (const analysis::FunctionRow &function : analysis::functions_of_message(cell.paths.layers, cell.functions))
 		if (shown < kMostOfMessage && is_shown(function.samples, function.mean_ns, 0)) {
 			++shown;
 			add_function_row(page, stats::microseconds(function.mean_ns), "",
@@ -169,14 +169,14 @@ void add_layer(Page &page, const analysis::CellResult &cell, const analysis::Sam
 	page.line(page.spelled(fmt::format("  {} {} µs, {} samples", pad_right(std::string(model::name(layer.layer)), 16),
 									   stats::microseconds(layer.mean_ns), stats::count(layer.samples))));
 	add_columns(page, "all", "functions, each below its caller");
-	CalledLines(page, layer.mean_ns, analysis::called_functions(cell.layers, cell.functions, layer.layer));
+	CalledLines(page, layer.mean_ns, analysis::called_functions(cell.paths.layers, cell.functions, layer.layer));
 }
 
 } // namespace
 
 std::string cost_of_samples(const analysis::CellResult &cell)
 {
-	const auto &with = cell.latency_sampled.percentiles[0], &without = cell.latency_probed.percentiles[0];
+	const auto &with = cell.times.latency_sampled.percentiles[0], &without = cell.times.latency_probed.percentiles[0];
 	if (!with || !without)
 		return "";
 	return fmt::format("messages take {} (p50) in blocks with samples, {} in others with probes",
@@ -191,18 +191,18 @@ void add_functions(Page &page, const analysis::CellResult &cell)
 		cost.insert(0, "; ");
 	page.paragraph("",
 				   fmt::format("{} samples on messages' paths in {} blocks{}", stats::count(cell.functions.samples()),
-							   cell.blocks_sampled, cost),
+							   cell.blocks.sampled, cost),
 				   2);
 	if (const std::string probes = probes_text(cell); !probes.empty())
 		page.paragraph("", probes + ". Samples are of messages with probes", 2);
 	add_whole_message(page, cell);
 	std::set<model::Layer> sampled;
-	for (const analysis::SampledLayer &layer : analysis::sampled_layers(cell.layers, cell.functions)) {
+	for (const analysis::SampledLayer &layer : analysis::sampled_layers(cell.paths.layers, cell.functions)) {
 		add_layer(page, cell, layer);
 		sampled.insert(layer.layer);
 	}
 	std::string others;
-	for (const auto &[layer, row] : cell.layers.by_layer())
+	for (const auto &[layer, row] : cell.paths.layers.by_layer())
 		if (!sampled.contains(layer))
 			others += fmt::format("{}{} {}", others.empty() ? "" : ", ", model::name(layer),
 								  stats::microseconds(row.mean_ns));

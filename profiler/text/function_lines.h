@@ -3,7 +3,7 @@
 // `icepath explain --stacks`: each layer's functions.
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {

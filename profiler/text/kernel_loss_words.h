@@ -3,7 +3,7 @@
 // The words of what the kernel's counts say of lost and of slow messages (explain/kernel_losses.h).
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/finding.h"
 
 namespace icepath::text {

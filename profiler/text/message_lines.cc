@@ -134,15 +134,15 @@ void add_message(Page &page, const analysis::WorstMessage &message, const analys
 		page.line();
 		return;
 	}
-	const bool typical_known = cell.tells_typical();
+	const bool typical_known = cell.ranges.tells_typical();
 	if (typical_known)
 		page.paragraph(
 			"typical",
 			fmt::format("its layers are compared with the mean of the same in {} typical messages (p40 to p60), "
 						"which take {} µs: it takes {:.3g} times as long",
-						stats::count(cell.typical->layers.deliveries()),
-						stats::microseconds(cell.typical->layers.mean_ns()),
-						static_cast<double>(message.latency_ns()) / cell.typical->layers.mean_ns()));
+						stats::count(cell.ranges.typical->layers.deliveries()),
+						stats::microseconds(cell.ranges.typical->layers.mean_ns()),
+						static_cast<double>(message.latency_ns()) / cell.ranges.typical->layers.mean_ns()));
 	const std::vector<explain::MessageStep> steps = explain::steps_of(message, cell);
 	std::vector<Texts> texts = {{"at µs", "layer", "thread", "CPU", "µs", "× typical"}};
 	for (const explain::MessageStep &step : steps)

@@ -40,8 +40,8 @@ void add_cell(Page &page, const analysis::CellResult &cell)
 {
 	page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), p50_text(cell)), 2);
 	std::vector<std::array<std::string, 5>> rows = {{"mode", "p50", "range", "share", "with probes"}};
-	for (size_t i = 0; i < cell.modes.size(); ++i) {
-		const analysis::CellMode &mode = cell.modes[i];
+	for (size_t i = 0; i < cell.modes.all.size(); ++i) {
+		const analysis::CellMode &mode = cell.modes.all[i];
 		rows.push_back({fmt::format("{}", i + 1), stats::percentile_text(mode.latency, 0), ends_text(mode.range),
 						share_text(mode.share), share_text(mode.share_probed)});
 	}
@@ -55,8 +55,8 @@ void add_cell(Page &page, const analysis::CellResult &cell)
 		}
 		page.line(page.spelled(line));
 	}
-	for (size_t i = 0; i < cell.modes.size(); ++i)
-		page.paragraph("", fmt::format("mode {}: {}", i + 1, layers_of(cell.modes[i])), 4);
+	for (size_t i = 0; i < cell.modes.all.size(); ++i)
+		page.paragraph("", fmt::format("mode {}: {}", i + 1, layers_of(cell.modes.all[i])), 4);
 	if (const std::string probes = probes_text(cell); !probes.empty())
 		page.paragraph("", probes, 4);
 }
@@ -65,11 +65,11 @@ void add_cell(Page &page, const analysis::CellResult &cell)
 
 void add_mode_lines(Page &page, const std::vector<analysis::CellResult> &cells)
 {
-	if (std::ranges::all_of(cells, [](const analysis::CellResult &cell) { return cell.modes.empty(); }))
+	if (std::ranges::all_of(cells, [](const analysis::CellResult &cell) { return cell.modes.all.empty(); }))
 		return;
 	page.heading("modes of messages: µs and shares without probes, mean layers with them");
 	for (const analysis::CellResult &cell : cells)
-		if (!cell.modes.empty())
+		if (!cell.modes.all.empty())
 			add_cell(page, cell);
 	page.line();
 }
@@ -77,7 +77,7 @@ void add_mode_lines(Page &page, const std::vector<analysis::CellResult> &cells)
 void add_mode_differences(Page &page, const analysis::CellResult &cell)
 {
 	page.heading(model::title(cell.cell));
-	page.paragraph("modes", cell.modes.empty() ? "this run shows one" : modes_sentence(cell));
+	page.paragraph("modes", cell.modes.all.empty() ? "this run shows one" : modes_sentence(cell));
 	if (const std::string probes = probes_text(cell); !probes.empty())
 		page.paragraph("probes", probes);
 	for (const explain::ModeDifference &modes : explain::mode_differences(cell))

@@ -3,7 +3,7 @@
 // What --verbose prints of cells whose messages have several modes: each mode's place, share and layers.
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {

@@ -31,7 +31,7 @@ std::string whole_p50_text(const analysis::CellResult &cell)
 {
 	if (analysis::lies_between_modes(cell))
 		return "–";
-	return (cell.modes.empty() ? "" : "*") + stats::percentile_text(cell.latency, 0);
+	return (cell.modes.all.empty() ? "" : "*") + stats::percentile_text(cell.times.latency, 0);
 }
 
 std::string p50_text(const analysis::CellResult &cell)
@@ -46,8 +46,8 @@ std::string p50_text(const analysis::CellResult &cell)
 std::string probes_text(const analysis::CellResult &cell)
 {
 	std::string changed, unseen;
-	for (size_t i = 0; i < cell.modes.size(); ++i) {
-		const analysis::CellMode &mode = cell.modes[i];
+	for (size_t i = 0; i < cell.modes.all.size(); ++i) {
+		const analysis::CellMode &mode = cell.modes.all[i];
 		if (mode.changed_by_probes())
 			changed +=
 				fmt::format("{} of mode {} from {:.1f} to {:.1f} %", changed.empty() ? "probes change the share" : ",",
@@ -60,14 +60,14 @@ std::string probes_text(const analysis::CellResult &cell)
 
 std::string modes_sentence(const analysis::CellResult &cell)
 {
-	std::string text = fmt::format("{} modes: ", cell.modes.size());
-	for (size_t i = 0; i < cell.modes.size(); ++i) {
-		const analysis::CellMode &mode = cell.modes[i];
+	std::string text = fmt::format("{} modes: ", cell.modes.all.size());
+	for (size_t i = 0; i < cell.modes.all.size(); ++i) {
+		const analysis::CellMode &mode = cell.modes.all[i];
 		text +=
 			fmt::format("{}{} µs ({}{})",
-						i == 0                      ? ""
-						: i + 1 < cell.modes.size() ? ", "
-													: " and ",
+						i == 0                          ? ""
+						: i + 1 < cell.modes.all.size() ? ", "
+														: " and ",
 						stats::percentile_text(mode.latency, 0), share_text(mode.share), i == 0 ? " of messages" : "");
 	}
 	const std::string p50 = p50_text(cell);

@@ -3,7 +3,7 @@
 // What is said of a cell whose messages have several modes.
 #include <string>
 
-#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/cell_result.h"
 
 namespace icepath::text {
 

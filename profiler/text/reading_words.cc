@@ -42,10 +42,10 @@ std::string untraced_text(const RunResult &result, const Finding &finding)
 std::string reasons(const analysis::CellResult &cell)
 {
 	std::string text;
-	for (size_t i = 0; i < cell.incomplete.size(); ++i)
-		if (cell.incomplete[i] > 0)
+	for (size_t i = 0; i < cell.paths.incomplete.size(); ++i)
+		if (cell.paths.incomplete[i] > 0)
 			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", path::kReasonNames[i],
-								stats::count(cell.incomplete[i]));
+								stats::count(cell.paths.incomplete[i]));
 	return text;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The sockets of cells: what they were granted, and what the kernel counted of them.
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {

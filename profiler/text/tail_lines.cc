@@ -36,13 +36,13 @@ std::string quantile_text(const std::optional<stats::Quantile> &quantile)
 // Says first which messages of the tail the table leaves out.
 void add_unknown(Page &page, const analysis::CellResult &cell, const explain::TailExplanation &tail)
 {
-	const uint64_t missing = cell.tail->messages - std::min(cell.tail->messages, tail.messages);
+	const uint64_t missing = cell.ranges.tail->messages - std::min(cell.ranges.tail->messages, tail.messages);
 	if (missing == 0)
 		return;
 	const std::string of_all = without_path_text(cell);
 	page.paragraph("unknown",
 				   fmt::format("{} of {} messages of the tail have no known path, so the rest leaves them out{}",
-							   stats::count(missing), stats::count(cell.tail->messages),
+							   stats::count(missing), stats::count(cell.ranges.tail->messages),
 							   of_all.empty() ? "" : ". Of all of the cell, " + of_all));
 }
 
@@ -56,14 +56,15 @@ void add_spread(Page &page, const explain::TailExplanation &tail)
 void add_probes(Page &page, const analysis::CellResult &cell, const explain::TailExplanation &tail,
 				const std::string &name)
 {
-	if (!cell.tail_begin && !cell.tail_begin_probed)
+	if (!cell.ranges.tail_begin && !cell.ranges.tail_begin_probed)
 		return;
-	page.paragraph("probes", fmt::format("{} is {} with probes, {} without{}", name,
-										 quantile_text(cell.tail_begin_probed), quantile_text(cell.tail_begin),
-										 !tail.as_without_probes ? ""
-										 : *tail.as_without_probes
-											 ? ": the intervals overlap, so this run doesn't tell these tails apart"
-											 : ": the tails differ, and the rest explains only the one with probes"));
+	page.paragraph("probes",
+				   fmt::format("{} is {} with probes, {} without{}", name, quantile_text(cell.ranges.tail_begin_probed),
+							   quantile_text(cell.ranges.tail_begin),
+							   !tail.as_without_probes ? ""
+							   : *tail.as_without_probes
+								   ? ": the intervals overlap, so this run doesn't tell these tails apart"
+								   : ": the tails differ, and the rest explains only the one with probes"));
 }
 
 void add_unprobed(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail)
@@ -72,7 +73,7 @@ void add_unprobed(Page &page, const analysis::RunResult &result, size_t index, c
 		return;
 	const std::string name = stats::percentile_name(result.tail_from);
 	const analysis::CellResult &cell = result.cells[index];
-	const analysis::CellMode &mode = cell.modes[tail.unprobed->mode];
+	const analysis::CellMode &mode = cell.modes.all[tail.unprobed->mode];
 	const std::string at = stats::percentile_text(mode.latency, 0);
 	std::string text =
 		fmt::format("without probes {} lies in mode {}, which has {} of the messages{}; with probes it has {}", name,
@@ -143,14 +144,14 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 		return;
 	}
 	page.heading(fmt::format("{}: the tail, from {} on, is {} of {} messages, all of {} or more", title, name,
-							 stats::count(tail.messages), stats::count(cell.complete()),
+							 stats::count(tail.messages), stats::count(cell.paths.complete()),
 							 stats::duration(static_cast<double>(tail.from_ns))));
 	add_unknown(page, cell, tail);
 	add_spread(page, tail);
 	add_probes(page, cell, tail, name);
 	add_unprobed(page, result, index, tail);
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
-										  known_text(*cell.typical)));
+										  known_text(*cell.ranges.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 	add_causes(page, tail.causes, "in tail", "in typical");
 	page.paragraph("verdict", verdict_words(result, cell, tail));

@@ -102,13 +102,13 @@ void add_hops(Page &page, const std::vector<analysis::CellResult> &cells)
 	bool any = false;
 	for (const analysis::CellResult &cell : cells) {
 		std::string way;
-		for (const analysis::Hop &hop : analysis::hops(cell.layers))
+		for (const analysis::Hop &hop : analysis::hops(cell.paths.layers))
 			way += fmt::format("{}{} {}", way.empty() ? "" : " → ",
 							   hop.role == path::Role::Relay
 								   ? hop.threads
 								   : std::string(path::kRoleNames[static_cast<size_t>(hop.role)]),
 							   stats::microseconds(hop.mean_ns));
-		if (way.empty() || !cell.tells_where())
+		if (way.empty() || !cell.paths.tells_where())
 			continue;
 		if (!any)
 			page.heading("path by threads: mean µs at each and on the way to it, with probes");
@@ -205,7 +205,7 @@ void add_culprits(Page &page, const std::vector<analysis::CellResult> &cells)
 		return;
 	analysis::Culprits::Sums of;
 	for (const analysis::CellResult &cell : cells)
-		of += cell.culprits.sums();
+		of += cell.paths.culprits.sums();
 	const auto text = [](uint64_t ns) { return stats::duration(static_cast<double>(ns)); };
 	std::string parts;
 	for (const auto &[ns, what] : {std::pair{of.waiting_ns, "waiting for a CPU"},
@@ -270,7 +270,7 @@ void add_brief_report(Page &page, const analysis::RunResult &result)
 	if (std::ranges::any_of(result.cells,
 							[](const analysis::CellResult &cell) { return cell.functions.samples() > 0; }))
 		more.insert(more.begin() + 1, "icepath explain --stacks RUN");
-	if (std::ranges::any_of(result.cells, [](const analysis::CellResult &cell) { return !cell.modes.empty(); }))
+	if (std::ranges::any_of(result.cells, [](const analysis::CellResult &cell) { return !cell.modes.all.empty(); }))
 		more.insert(more.begin() + 1, "icepath explain --modes RUN");
 	last.line_with_command(pad_right("more", 10), more, "");
 	const auto left = [&](size_t of, size_t taken) { return of - std::min(of, taken); };

@@ -3,7 +3,7 @@
 // The report as text, a pure function of result and style: `icepath report` prints what `icepath run` printed.
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {

@@ -16,7 +16,7 @@ constexpr const char *kGap = "//", *kDoubt = "?";
 
 bool has_bar(const analysis::CellResult &cell)
 {
-	return cell.tells_typical() && cell.latency.percentiles[0] && cell.modes.empty();
+	return cell.ranges.tells_typical() && cell.times.latency.percentiles[0] && cell.modes.all.empty();
 }
 
 bool has_bar(const analysis::CellMode &mode) { return mode.tells_where() && mode.latency.percentiles[0]; }
@@ -40,8 +40,8 @@ TimeScale::TimeScale(const std::vector<const analysis::CellResult *> &cells, siz
 	for (const analysis::CellResult *cell : cells) {
 		if (has_bar(*cell))
 			(analysis::is_floor(cell->cell) ? floors : p50s)
-				.push_back(static_cast<double>(*cell->latency.percentiles[0]));
-		for (const analysis::CellMode &mode : cell->modes)
+				.push_back(static_cast<double>(*cell->times.latency.percentiles[0]));
+		for (const analysis::CellMode &mode : cell->modes.all)
 			if (has_bar(mode))
 				p50s.push_back(static_cast<double>(*mode.latency.percentiles[0]));
 	}
@@ -79,19 +79,19 @@ std::string TimeScale::known(Known of, double share)
 
 std::string TimeScale::instead_of_bar(const analysis::CellResult &cell)
 {
-	if (cell.probed == 0 || !cell.modes.empty() || cell.tells_typical())
+	if (cell.paths.deliveries == 0 || !cell.modes.all.empty() || cell.ranges.tells_typical())
 		return "";
-	if (cell.typical)
-		return known(Known::OfTypical, cell.typical->share_known());
-	return cell.tells_where() ? "–" : known(Known::OfAll, cell.share_known());
+	if (cell.ranges.typical)
+		return known(Known::OfTypical, cell.ranges.typical->share_known());
+	return cell.paths.tells_where() ? "–" : known(Known::OfAll, cell.paths.share_known());
 }
 
 std::string TimeScale::bar(const analysis::CellResult &cell, const Look &look)
 {
 	if (!has_bar(cell) || end_ns_ == 0)
 		return pad_right(instead_of_bar(cell), width_);
-	return bar_of(*cell.latency.percentiles[0], cell.typical->layers, cell.is_of_library(), look,
-				  cell.tells_where() ? "" : kDoubt);
+	return bar_of(*cell.times.latency.percentiles[0], cell.ranges.typical->layers, cell.is_of_library(), look,
+				  cell.paths.tells_where() ? "" : kDoubt);
 }
 
 std::string TimeScale::bar(const analysis::CellResult &cell, const analysis::CellMode &mode, const Look &look)
@@ -103,7 +103,7 @@ std::string TimeScale::bar(const analysis::CellResult &cell, const analysis::Cel
 	if (!has_bar(mode) || end_ns_ == 0)
 		return std::string(width_, ' ');
 	return bar_of(*mode.latency.percentiles[0], mode.range.layers, cell.is_of_library(), look,
-				  cell.tells_where() ? "" : kDoubt);
+				  cell.paths.tells_where() ? "" : kDoubt);
 }
 
 std::string TimeScale::bar_of(uint64_t p50_ns, const analysis::Breakdown &layers, bool of_library, const Look &look,

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/cell_result.h"
 #include "profiler/analysis/layer_style.h"
 #include "profiler/text/look.h"
 

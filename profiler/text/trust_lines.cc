@@ -106,7 +106,7 @@ void add_taken_by(Page &page, const analysis::RunResult &result)
 	constexpr size_t kShown = 5, kLabel = 10;
 	double total_ns = 0, taken_ns = 0;
 	for (const analysis::CellResult &cell : result.cells)
-		total_ns += static_cast<double>(cell.layers.total_ns());
+		total_ns += static_cast<double>(cell.paths.layers.total_ns());
 	const std::vector<explain::CulpritSum> sums = explain::sums_of_others(result.cells);
 	if (sums.empty() || total_ns == 0)
 		return;

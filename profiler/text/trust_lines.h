@@ -3,7 +3,7 @@
 // The lines below the table of a report on one screen: the slowest message, what took time, and how far to trust it
 // all.
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {

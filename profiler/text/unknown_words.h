@@ -3,7 +3,8 @@
 // The words of messages without a known path (explain/unknown_paths.h).
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_result.h"
+#include "profiler/analysis/latency_ranges.h"
 
 namespace icepath::text {
 

@@ -135,7 +135,7 @@ std::string who_is_fastest(const analysis::RunResult &result)
 		return of_many_groups(result, groups);
 	const size_t compared = groups[0].fastest.size() + groups[0].slower.size();
 	const auto measured = std::ranges::count_if(result.cells, [](const analysis::CellResult &cell) {
-		return cell.blocks_unprobed > 0 && !analysis::is_floor(cell.cell);
+		return cell.blocks.unprobed > 0 && !analysis::is_floor(cell.cell);
 	});
 	const model::Cell &first = result.cells[groups[0].fastest[0]].cell;
 	return (static_cast<size_t>(measured) > compared

@@ -4,7 +4,7 @@
 // the time of typical messages is (explain/verdict.h).
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 
 namespace icepath::text {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/explain/finding.h"
 #include "profiler/stats/quantity.h"
 

@@ -15,10 +15,10 @@ CellResult cell_with_modes(const std::vector<std::pair<double, stats::Interval>>
 						   stats::Interval interval)
 {
 	CellResult cell;
-	cell.latency.percentiles[0] = p50;
-	cell.latency.intervals[0] = interval;
+	cell.times.latency.percentiles[0] = p50;
+	cell.times.latency.intervals[0] = interval;
 	for (size_t i = 0; i < up_to.size(); ++i) {
-		CellMode &mode = cell.modes.emplace_back();
+		CellMode &mode = cell.modes.all.emplace_back();
 		mode.range.from_ns = i * 1000;
 		mode.range.to_ns = i + 1 < up_to.size() ? i * 1000 + 999 : UINT64_MAX;
 		mode.share_up_to = {static_cast<uint64_t>(1000 * up_to[i].first), 1000, up_to[i].second};

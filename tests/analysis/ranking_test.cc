@@ -142,9 +142,9 @@ protected:
 		for (const char *target : {"slow", "fast", "other"}) {
 			CellResult &cell = result.cells.emplace_back();
 			cell.cell = cell_of(target);
-			cell.blocks_unprobed = 20;
-			cell.latency.percentiles[0] = 5000;
-			cell.latency.intervals[0] = stats::Interval{4900, 5100};
+			cell.blocks.unprobed = 20;
+			cell.times.latency.percentiles[0] = 5000;
+			cell.times.latency.intervals[0] = stats::Interval{4900, 5100};
 			result.head.cells.push_back(cell.cell);
 		}
 		result.ranking = rank(result.head.cells, {blocks_of(30), blocks_of(10, 0.1, 0), blocks_of(10, 0.1, 2)});

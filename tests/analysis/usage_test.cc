@@ -17,7 +17,7 @@ TEST_F(Measures, CpuTimeIsPerMessageOfUnprobedBlocks)
 {
 	model::Block probed = block(1, true);
 	probed.sides[0].usage.user_ns = 1'000'000'000;
-	const auto cpu = of({block(0, false), probed}).cells[1].cpu_per_message;
+	const auto cpu = of({block(0, false), probed}).cells[1].used.cpu_per_message;
 	ASSERT_TRUE(cpu.has_value());
 	EXPECT_DOUBLE_EQ((*cpu)[0].user_ns, 1000);
 	EXPECT_DOUBLE_EQ((*cpu)[1].system_ns, 3000);
@@ -28,7 +28,7 @@ TEST_F(Measures, ADaemonsCpuTimeIsPerMessageOfUnprobedBlocks)
 	std::vector<model::Block> blocks = {block(0, false), block(1, true), block(2, false)};
 	for (size_t i = 0; i < blocks.size(); ++i)
 		blocks[i].daemon_cpu_ns = (i + 1) * 100 * blocks[i].flows[0].sends.size();
-	const auto per_message = of(blocks).cells[1].daemon_cpu_ns_per_message;
+	const auto per_message = of(blocks).cells[1].used.daemon_cpu_ns_per_message;
 	ASSERT_TRUE(per_message);
 	EXPECT_DOUBLE_EQ(*per_message, 200) << "the mean of 100 and 300";
 }
@@ -44,7 +44,7 @@ TEST_F(Measures, UsageIsTheSumOverUnprobedBlocksThatDidntFail)
 		usage.block_outputs = 3;
 		usage.max_rss_kib = i == 0 ? 5000 : 4000;
 	}
-	const auto usage = of(blocks).cells[1].usage;
+	const auto usage = of(blocks).cells[1].used.totals;
 	ASSERT_TRUE(usage.has_value());
 	EXPECT_EQ(usage->messages, 2u * 102);
 	EXPECT_EQ(usage->ends[1].voluntary_switches, 10u + 12);
@@ -57,11 +57,11 @@ TEST_F(Measures, UsageIsTheSumOverUnprobedBlocksThatDidntFail)
 TEST_F(Measures, WithoutAnUnprobedBlockThereIsNoUsageJitterOrThroughput)
 {
 	const CellResult cell = of({block(0, true)}).cells[1];
-	EXPECT_FALSE(cell.usage.has_value());
-	EXPECT_FALSE(cell.jitter_ns.has_value());
+	EXPECT_FALSE(cell.used.totals.has_value());
+	EXPECT_FALSE(cell.times.jitter_ns.has_value());
 	EXPECT_FALSE(cell.throughput.sent_per_s.has_value());
 	EXPECT_FALSE(cell.throughput.received_per_s.has_value());
-	EXPECT_EQ(cell.send_call.count, 0u);
+	EXPECT_EQ(cell.times.send_call.count, 0u);
 }
 
 // Messages of the synthetic run follow after 3000 ns of rest, so a delayed message shifts the next one.
@@ -95,12 +95,12 @@ TEST_F(Measures, JitterIsWithinBlocksAndDirectionsWithoutProbes)
 		blocks.push_back(make_block(socket_cell(Pattern::PingPong), plan));
 	}
 	const CellResult cell = of(blocks).cells[0];
-	ASSERT_TRUE(cell.jitter_ns.has_value());
-	EXPECT_DOUBLE_EQ(*cell.jitter_ns, 15);
-	EXPECT_EQ(cell.send_call.count, 400u);
-	EXPECT_EQ(cell.send_call.min, 1700u);
-	EXPECT_EQ(cell.send_call.max, 1700u);
-	EXPECT_DOUBLE_EQ(cell.send_call.mean, 1700);
+	ASSERT_TRUE(cell.times.jitter_ns.has_value());
+	EXPECT_DOUBLE_EQ(*cell.times.jitter_ns, 15);
+	EXPECT_EQ(cell.times.send_call.count, 400u);
+	EXPECT_EQ(cell.times.send_call.min, 1700u);
+	EXPECT_EQ(cell.times.send_call.max, 1700u);
+	EXPECT_DOUBLE_EQ(cell.times.send_call.mean, 1700);
 }
 
 TEST_F(Measures, LateMessagesAreOfAllBlocksAndStayInTheLatency)
@@ -117,8 +117,8 @@ TEST_F(Measures, LateMessagesAreOfAllBlocksAndStayInTheLatency)
 	const CellResult cell = of(blocks).cells[1];
 	EXPECT_EQ(cell.messages.late, 2u);
 	EXPECT_EQ(cell.messages.too_late, 2u);
-	EXPECT_EQ(cell.latency.count, 100u);
-	EXPECT_EQ(cell.latency.max, kPlainNs + 600'000);
+	EXPECT_EQ(cell.times.latency.count, 100u);
+	EXPECT_EQ(cell.times.latency.max, kPlainNs + 600'000);
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/layer_style.h"
 #include "profiler/report/report.h"
 #include "profiler/stats/quantity.h"
@@ -114,11 +115,11 @@ TEST_F(AgainstTest, ThatProbesChangeTheModesStandsBeforeTheExplanation)
 	analysis::RunResult result = run_of(temporary, {});
 	EXPECT_EQ(printed(result, explain_against(result, 0, 1)).find("probes change"), std::string::npos);
 	analysis::CellMode mode;
-	mode.range.layers = result.cells[0].typical->layers;
+	mode.range.layers = result.cells[0].ranges.typical->layers;
 	mode.share = {800, 1000, {}};
 	mode.share_probed = {600, 1000, {}};
 	mode.share_added = {-0.2, 10, stats::Interval{-0.3, -0.1}};
-	result.cells[0].modes = {mode};
+	result.cells[0].modes.all = {mode};
 	const std::string text = printed(result, explain_against(result, 0, 1));
 	const size_t probes =
 		text.find("of relayed/slow 64 B pingpong block: probes change the share of mode 1 from 80.0 to 60.0 %");
@@ -188,12 +189,12 @@ TEST_F(AgainstTest, SaysWhichMessagesItIsNotOf)
 	analysis::RunResult result = run_of(temporary, {});
 	analysis::CellResult &cell = result.cells[0];
 	EXPECT_EQ(printed(result, explain_against(result, 0, 1)).find("known path"), std::string::npos) << "all have one";
-	const double known_ns = static_cast<double>(cell.layers.total_ns());
-	const uint64_t known = cell.complete();
-	cell.probed = known + 3;
-	cell.probed_ns = known_ns * 4 / 3;
-	cell.latency_probed.mean = cell.probed_ns / static_cast<double>(cell.probed);
-	ASSERT_FALSE(cell.tells_where()) << "a quarter of the time is unknown";
+	const double known_ns = static_cast<double>(cell.paths.layers.total_ns());
+	const uint64_t known = cell.paths.complete();
+	cell.paths.deliveries = known + 3;
+	cell.paths.deliveries_ns = known_ns * 4 / 3;
+	cell.times.latency_probed.mean = cell.paths.deliveries_ns / static_cast<double>(cell.paths.deliveries);
+	ASSERT_FALSE(cell.paths.tells_where()) << "a quarter of the time is unknown";
 	const Against against = explain_against(result, 0, 1);
 	ASSERT_TRUE(against.difference) << told(result, against);
 	const std::string text = printed(result, against);
@@ -203,12 +204,13 @@ TEST_F(AgainstTest, SaysWhichMessagesItIsNotOf)
 							  stats::count(known + 3), stats::duration(known_ns / 9)));
 	ASSERT_NE(unknown, std::string::npos) << text;
 	EXPECT_LT(unknown, text.find("it takes")) << "before all else";
-	EXPECT_NE(
-		text.find(fmt::format("and all messages {} µs longer",
-							  stats::microseconds(cell.latency_probed.mean - result.cells[1].latency_probed.mean))),
-		std::string::npos)
+	EXPECT_NE(text.find(fmt::format(
+				  "and all messages {} µs longer",
+				  stats::microseconds(cell.times.latency_probed.mean - result.cells[1].times.latency_probed.mean))),
+			  std::string::npos)
 		<< text;
-	cell.latency_probed.mean = result.cells[1].latency_probed.mean - 2000; // the faster one has the slow messages
+	cell.times.latency_probed.mean =
+		result.cells[1].times.latency_probed.mean - 2000; // the faster one has the slow messages
 	const std::string shorter = printed(result, against);
 	EXPECT_NE(shorter.find("and all messages 2.00 µs shorter"), std::string::npos) << shorter;
 }
@@ -217,7 +219,7 @@ TEST_F(AgainstTest, SaysWhichMessagesItIsNotOf)
 TEST_F(AgainstTest, IsRefusedIfFewTypicalMessagesHaveAKnownPath)
 {
 	analysis::RunResult result = run_of(temporary, {});
-	analysis::LatencyRange &typical = *result.cells[0].typical;
+	analysis::LatencyRange &typical = *result.cells[0].ranges.typical;
 	const uint64_t known = typical.layers.deliveries();
 	typical.messages = 2 * known;
 	const Against half = explain_against(result, 0, 1);

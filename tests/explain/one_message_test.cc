@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/analyse.h"
 #include "profiler/explain/one_message.h"
 #include "profiler/text/blame_words.h"
 
@@ -37,13 +38,13 @@ TEST_F(OneMessage, IsTheOneThatIsNamed)
 {
 	const analysis::RunResult result =
 		analysis::analyse(run, {.tail = {}, .message = analysis::MessageName{6, 150, true}});
-	ASSERT_EQ(result.cells[0].asked.size(), 1u);
-	EXPECT_TRUE(result.cells[1].asked.empty()) << "oneway has no answers";
-	const analysis::WorstMessage &message = result.cells[0].asked[0];
+	ASSERT_EQ(result.cells[0].followed.asked.size(), 1u);
+	EXPECT_TRUE(result.cells[1].followed.asked.empty()) << "oneway has no answers";
+	const analysis::WorstMessage &message = result.cells[0].followed.asked[0];
 	EXPECT_EQ(name_of(message), "6:150:back");
 	EXPECT_EQ(message.latency_ns(), kPlainNs + 381'000);
 	const auto there =
-		analysis::analyse(run, {.tail = {}, .message = analysis::MessageName{6, 150, false}}).cells[0].asked;
+		analysis::analyse(run, {.tail = {}, .message = analysis::MessageName{6, 150, false}}).cells[0].followed.asked;
 	ASSERT_EQ(there.size(), 1u);
 	EXPECT_EQ(name_of(there[0]), "6:150");
 	EXPECT_LT(there[0].latency_ns(), 10'000u);
@@ -53,7 +54,7 @@ TEST_F(OneMessage, HasStepsThatAddUp)
 {
 	const analysis::RunResult result =
 		analysis::analyse(run, {.tail = {}, .message = analysis::MessageName{6, 150, true}});
-	const analysis::WorstMessage &message = result.cells[0].asked.at(0);
+	const analysis::WorstMessage &message = result.cells[0].followed.asked.at(0);
 	const std::vector<MessageStep> steps = steps_of(message, result.cells[0]);
 	uint64_t offset_ns = 0;
 	const MessageStep *runqueue = nullptr;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <regex>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/layer_style.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/growth_causes.h"
@@ -261,8 +262,8 @@ TEST_F(Tail, TableSaysWhichThreadsAreTheCellsOwn)
 {
 	analysis::RunResult result = run_with(temporary, {});
 	analysis::CellResult &cell = result.cells[0];
-	cell.typical_culprits = {};
-	cell.tail_culprits = culprits_of({{{kFirstTask, 9000}, {kSecondTask, 5000}}});
+	cell.ranges.typical_culprits = {};
+	cell.ranges.tail_culprits = culprits_of({{{kFirstTask, 9000}, {kSecondTask, 5000}}});
 	text::Page page({.unicode = true}, 120);
 	text::add_tail(page, result, 0, explain_tail(result.cells[0], result.head));
 	const std::string told = page.take();
@@ -274,14 +275,14 @@ TEST_F(Tail, VerdictIsByTheShareThatHasAName)
 {
 	analysis::CellResult cell = run_with(temporary, {}).cells[0];
 	const TailExplanation before = explain_tail(cell, small_head());
-	const stats::WeightedBlocks blocks = cell.tail->layers.blocks();
+	const stats::WeightedBlocks blocks = cell.ranges.tail->layers.blocks();
 	const double all_ns = static_cast<double>(before.growth.of.ns()) * static_cast<double>(before.messages) /
 						  static_cast<double>(blocks.weights.size());
-	cell.typical_culprits = {};
+	cell.ranges.typical_culprits = {};
 	const auto verdict = [&](double share, path::Culprit who) {
 		std::vector<std::vector<WaitFor>> one_in_each(blocks.weights.size(),
 													  {{who, static_cast<uint64_t>(share * all_ns)}});
-		cell.tail_culprits = culprits_of(one_in_each, "first", 1);
+		cell.ranges.tail_culprits = culprits_of(one_in_each, "first", 1);
 		return explain_tail(cell, small_head()).verdict;
 	};
 	EXPECT_EQ(verdict(0.81, kFirstTask), TailVerdict::Explained);
@@ -290,7 +291,8 @@ TEST_F(Tail, VerdictIsByTheShareThatHasAName)
 	EXPECT_EQ(verdict(0.39, kFirstTask), TailVerdict::Unexplained);
 	EXPECT_EQ(verdict(0.9, {path::Culprit::Kind::IdleCpu, 0, 0}), TailVerdict::Unexplained) << "nothing to look for";
 	EXPECT_TRUE(explain_tail(cell, small_head()).causes.empty());
-	cell.tail_culprits = culprits_of({{{kFirstTask, static_cast<uint64_t>(0.9 * all_ns) * blocks.weights.size()}}});
+	cell.ranges.tail_culprits =
+		culprits_of({{{kFirstTask, static_cast<uint64_t>(0.9 * all_ns) * blocks.weights.size()}}});
 	const TailExplanation once = explain_tail(cell, small_head());
 	EXPECT_EQ(once.verdict, TailVerdict::Unexplained) << "all in one block: by chance";
 	EXPECT_NEAR(once.by_chance, 0.9, 0.01);
@@ -303,8 +305,8 @@ TEST_F(Tail, ShowsTheCausesThatGrow)
 	std::vector<WaitFor> waits;
 	for (uint32_t task = 20; task < 28; ++task)
 		waits.push_back({{path::Culprit::Kind::Task, task, 0}, 100'000 - task});
-	cell.tail_culprits = culprits_of({waits});
-	cell.typical_culprits = {};
+	cell.ranges.tail_culprits = culprits_of({waits});
+	cell.ranges.typical_culprits = {};
 	const auto printed = [&] {
 		text::Page page({false, true}, 100);
 		text::add_tail(page, result, 0, explain_tail(result.cells[0], result.head));
@@ -314,8 +316,8 @@ TEST_F(Tail, ShowsTheCausesThatGrow)
 	EXPECT_NE(text.find("task 25"), std::string::npos) << text;
 	EXPECT_EQ(text.find("task 26"), std::string::npos) << "six are shown\n" << text;
 	EXPECT_EQ(text.find("one bad moment"), std::string::npos) << text;
-	cell.tail_culprits = culprits_of({{{kFirstTask, 1}}});
-	cell.typical_culprits = culprits_of({{{kFirstTask, 1'000'000'000}}});
+	cell.ranges.tail_culprits = culprits_of({{{kFirstTask, 1}}});
+	cell.ranges.typical_culprits = culprits_of({{{kFirstTask, 1'000'000'000}}});
 	text = printed();
 	EXPECT_EQ(text.find("what took it"), std::string::npos) << text;
 	EXPECT_NE(text.find("verdict   unexplained"), std::string::npos) << text;
@@ -324,8 +326,8 @@ TEST_F(Tail, ShowsTheCausesThatGrow)
 TEST_F(Tail, OfFewKnownPathsIsNotExplained)
 {
 	analysis::CellResult cell = run_with(temporary, {}).cells[0];
-	cell.tail_culprits = cell.typical_culprits = {}; // which are of other blocks
-	analysis::LatencyRange few = *cell.tail;
+	cell.ranges.tail_culprits = cell.ranges.typical_culprits = {}; // which are of other blocks
+	analysis::LatencyRange few = *cell.ranges.tail;
 	few.layers = {};
 	path::Observations seen;
 	path::Path path;
@@ -340,14 +342,14 @@ TEST_F(Tail, OfFewKnownPathsIsNotExplained)
 			if (message % 3 == 2 || message + 1 == messages)
 				few.layers.end_block(message % 3 + 1, message);
 		}
-		cell.tail = few;
+		cell.ranges.tail = few;
 		return told(explain_tail(cell, small_head()));
 	};
 	EXPECT_NE(refusal_with(9, 9).find("9 messages of the tail have a known path, in 3 blocks"), std::string::npos);
 	EXPECT_EQ(refusal_with(10, 10), "");
 	EXPECT_NE(refusal_with(49, 100).find("only 49 of 100 messages of the tail"), std::string::npos);
 	EXPECT_EQ(refusal_with(50, 100), "");
-	cell.tail = cell.typical;
+	cell.ranges.tail = cell.ranges.typical;
 	EXPECT_NE(told(explain_tail(cell, small_head())).find("take no longer than typical ones"), std::string::npos);
 }
 
@@ -361,19 +363,19 @@ TEST_F(Tail, SaysWhichMessagesItIsNotOf)
 		return page.take();
 	};
 	EXPECT_EQ(text().find("unknown"), std::string::npos) << text();
-	const uint64_t known = cell.complete(), of_tail = cell.tail->messages;
-	cell.probed = known + 2;
-	cell.tail->messages = of_tail + 2;
+	const uint64_t known = cell.paths.complete(), of_tail = cell.ranges.tail->messages;
+	cell.paths.deliveries = known + 2;
+	cell.ranges.tail->messages = of_tail + 2;
 	EXPECT_NE(text().find(fmt::format("unknown   2 of {} messages of the tail have no known path, so the rest leaves "
 									  "them out\n",
 									  stats::count(of_tail + 2))),
 			  std::string::npos)
 		<< "though they are few of the cell's\n"
 		<< text();
-	cell.tail->messages = of_tail;
-	cell.probed = known + 10;
-	cell.probed_ns += 10 * 1e6;
-	cell.tail->messages += 10;
+	cell.ranges.tail->messages = of_tail;
+	cell.paths.deliveries = known + 10;
+	cell.paths.deliveries_ns += 10 * 1e6;
+	cell.ranges.tail->messages += 10;
 	const size_t unknown = text().find(fmt::format("unknown   10 of {} messages of the tail have no known path, so "
 												   "the rest leaves them out. Of all of the cell, 10 of "
 												   "{} messages with probes have no known path. They take 1.00 ms each",
@@ -410,8 +412,8 @@ TEST_F(Tail, BeginsWhereItIsAskedTo)
 		return run_with(temporary, {.wanted = {.tail = stats::Percentile{per_100000}, .message = {}}});
 	};
 	const analysis::RunResult p95 = from(95'000), p99 = from(99'000), p99_9 = from(99'900);
-	EXPECT_EQ(p95.cells[0].tail->from_ns, kPlainNs + 2000) << "one in ten waits for 2 µs";
-	EXPECT_EQ(p99.cells[0].tail->from_ns, kPlainNs + kTailSlowerBy);
+	EXPECT_EQ(p95.cells[0].ranges.tail->from_ns, kPlainNs + 2000) << "one in ten waits for 2 µs";
+	EXPECT_EQ(p99.cells[0].ranges.tail->from_ns, kPlainNs + kTailSlowerBy);
 	const TailExplanation rare = explain_tail(p99_9.cells[0], p99_9.head, stats::kP99_9);
 	EXPECT_EQ(rare.verdict, TailVerdict::TooFew) << "7200 messages have no p99.9";
 	EXPECT_NE(told(rare).find("7200 messages with probes have no such tail"), std::string::npos) << told(rare);
@@ -477,7 +479,7 @@ TEST_F(Tail, AdviceStandsOnce)
 	row.of.interval = stats::Interval{4000, 6000};
 	cell.cell.offers = model::Offers{{model::Wait::Poll}, 0, false};
 	waking.kinds.push_back({analysis::LayerKind::Waking, {row}, row.of});
-	cell.modes.resize(1);
+	cell.modes.all.resize(1);
 	tail.growth = waking;
 	tail.remedies = remedies_of(waking, {}, cell, result.head);
 	ASSERT_EQ(tail.remedies.size(), 1u);

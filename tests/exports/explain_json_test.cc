@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/explain/against.h"
 #include "profiler/exports/explain_json.h"
 #include "profiler/exports/run_json.h"

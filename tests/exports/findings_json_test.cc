@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings in run.json: their ids are those of its schema, and they say what the run shows without a sentence.
+#include "profiler/analysis/analyse.h"
 #include "profiler/exports/findings_json.h"
 
 #include <fstream>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers in run.json: what they add up to, their parts and their intervals.
+#include "profiler/analysis/analyse.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/small_run_json.h"
@@ -91,9 +92,9 @@ TEST_F(LayersJson, HaveEachNanosecond)
 	const analysis::RunResult result = analysis::analyse(run);
 	for (size_t i = 0; i < result.cells.size(); ++i)
 		for (const auto &[key, breakdown] :
-			 {std::pair<const char *, const analysis::Breakdown *>{"layers", &result.cells[i].layers},
-			  {"typical_layers", &result.cells[i].typical->layers},
-			  {"tail_layers", &result.cells[i].tail->layers}}) {
+			 {std::pair<const char *, const analysis::Breakdown *>{"layers", &result.cells[i].paths.layers},
+			  {"typical_layers", &result.cells[i].ranges.typical->layers},
+			  {"tail_layers", &result.cells[i].ranges.tail->layers}}) {
 			const auto messages = static_cast<double>(breakdown->deliveries());
 			uint64_t total_ns = 0;
 			for (const json &layer : run_json["cells"][i][key]) {
@@ -137,7 +138,7 @@ TEST(RunJson, AWholeLayerHoldsItsParts)
 		path.segments.push_back(segment);
 	}
 	path.recv_ns = 100;
-	result.cells.emplace_back().layers.add(path, seen);
+	result.cells.emplace_back().paths.layers.add(path, seen);
 	const json layers = json::parse(run_json_text(result))["cells"][0]["layers"];
 	ASSERT_EQ(layers.size(), 1u);
 	EXPECT_EQ(layers[0]["layer"], "wakeup");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/analyse.h"
 #include "profiler/exports/run_json.h"
 
 #include <fstream>
@@ -89,7 +90,7 @@ TEST_F(RunJsonTest, EveryCellHasItsMeasures)
 TEST(RunJson, EachNumberOfADistributionHasItsOwnKey)
 {
 	analysis::RunResult result;
-	stats::Distribution &latency = result.cells.emplace_back().latency;
+	stats::Distribution &latency = result.cells.emplace_back().times.latency;
 	latency.count = 1'000'000;
 	latency.percentiles = {1, 2, 3, 4, 5, 6};
 	latency.standard_deviation = 7.5;
@@ -118,7 +119,7 @@ TEST_F(RunJsonTest, UsageIsOfBothEnds)
 	EXPECT_EQ(usage["sender"]["user_ns"], 6 * 302 * 1000);
 	EXPECT_EQ(usage["sender"]["voluntary_switches"], 0);
 	analysis::RunResult result = analysis::analyse(run);
-	result.cells[1].usage->ends[1].max_rss_kib = 1234;
+	result.cells[1].used.totals->ends[1].max_rss_kib = 1234;
 	const json second = json::parse(run_json_text(result));
 	EXPECT_EQ(second["cells"][1]["rusage"]["receiver"]["max_rss_kib"], 1234);
 	EXPECT_FALSE(second["cells"][1]["rusage"]["receiver"].contains("signals")) << "Linux doesn't count them";
@@ -132,8 +133,8 @@ TEST_F(RunJsonTest, FanOutHasEachReceiver)
 	analysis::CellResult &cell = result.cells[1];
 	cell.cell.pattern = model::Pattern::FanOut;
 	cell.cell.graph = model::star(1, {0, 1, 3}, model::Between::Processes, false);
-	cell.by_flow = {cell.latency, cell.latency};
-	cell.to_all = cell.latency;
+	cell.times.by_flow = {cell.times.latency, cell.times.latency};
+	cell.times.to_all = cell.times.latency;
 	const json told = json::parse(run_json_text(result));
 	EXPECT_EQ(told["cells"][1]["cpus"], (json{{"senders", {0}}, {"receivers", {1, 3}}}));
 	EXPECT_EQ(told["cells"][1]["receivers_ns"].size(), 2u);
@@ -150,7 +151,7 @@ TEST_F(RunJsonTest, FanInHasEachSender)
 	analysis::CellResult &cell = result.cells[1];
 	cell.cell.pattern = model::Pattern::FanIn;
 	cell.cell.graph = model::star(2, {0, 3, 1}, model::Between::Processes, false);
-	cell.by_flow = {cell.latency, cell.latency_probed};
+	cell.times.by_flow = {cell.times.latency, cell.times.latency_probed};
 	const json told = json::parse(run_json_text(result));
 	const json &fan_in = told["cells"][1];
 	EXPECT_EQ(fan_in["cpus"], (json{{"senders", {0, 3}}, {"receivers", {1}}}));
@@ -255,10 +256,10 @@ TEST_F(RunJsonTest, NumbersThatMayPassTwoToThe53AreTexts)
 	whole();
 	analysis::RunResult result = analysis::analyse(run);
 	analysis::CellResult &cell = result.cells[0];
-	const uint64_t begin = cell.slowest[0].path.send_ns, late = (uint64_t{1} << 60) + 1;
-	cell.slowest[0].path.send_ns += late;
-	cell.slowest[0].path.recv_ns += late;
-	for (path::Segment &segment : cell.slowest[0].path.segments)
+	const uint64_t begin = cell.followed.slowest[0].path.send_ns, late = (uint64_t{1} << 60) + 1;
+	cell.followed.slowest[0].path.send_ns += late;
+	cell.followed.slowest[0].path.recv_ns += late;
+	for (path::Segment &segment : cell.followed.slowest[0].path.segments)
 		for (uint64_t *at :
 			 {&segment.begin.at_ns, &segment.end.at_ns, &segment.end.earliest_ns, &segment.end.latest_ns})
 			*at += late;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/flamegraph.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/failure.h"
@@ -30,10 +31,10 @@ void report_all(const std::string &run)
 	const analysis::RunResult result = analysis::analyse(run);
 	for (const analysis::CellResult &cell : result.cells) {
 		uint64_t incomplete = 0;
-		for (const uint64_t count : cell.incomplete)
+		for (const uint64_t count : cell.paths.incomplete)
 			incomplete += count;
-		must(cell.complete() + incomplete == cell.probed);
-		must(cell.layers.sum_error_ns() == 0);
+		must(cell.paths.complete() + incomplete == cell.paths.deliveries);
+		must(cell.paths.layers.sum_error_ns() == 0);
 	}
 	must(!text::terminal_report(result, {.unicode = true}).empty());
 	must(nlohmann::json::accept(exports::run_json_text(result)));

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/flamegraph.h"
 #include "profiler/analysis/layer_style.h"
 #include "profiler/exports/flame_files.h"
@@ -49,7 +50,7 @@ TEST_F(FlamegraphTest, FoldedWeightsAddUpToTheLatencyOfCompleteMessages)
 {
 	uint64_t latency = 0, weights = 0;
 	for (const analysis::CellResult &cell : result.cells)
-		latency += cell.layers.total_ns();
+		latency += cell.paths.layers.total_ns();
 	std::istringstream lines(exports::folded(analysis::flame_graph(result, kAll, "")));
 	for (std::string line; std::getline(lines, line);)
 		weights += std::stoull(line.substr(line.rfind(' ') + 1));
@@ -62,7 +63,7 @@ TEST_F(FlamegraphTest, ACellIsAsWideAsItsMeanLatency)
 	const analysis::FlameGraph graph = analysis::flame_graph(result, kAll, "");
 	ASSERT_EQ(graph.cells.size(), 2u);
 	for (size_t i = 0; i < 2; ++i)
-		EXPECT_NEAR(graph.cells[i].layers.mean(), result.cells[i].layers.mean_ns(), 1e-6);
+		EXPECT_NEAR(graph.cells[i].layers.mean(), result.cells[i].paths.layers.mean_ns(), 1e-6);
 }
 
 TEST_F(FlamegraphTest, StacksAreTargetPayloadLayerPartThread)
@@ -97,8 +98,8 @@ TEST_F(FlamegraphTest, TheTailIsOfTheSlowestMessages)
 {
 	const analysis::FlameGraph tail = analysis::flame_graph(result, analysis::FlameMessages::Tail, "pingpong");
 	ASSERT_EQ(tail.cells.size(), 1u);
-	ASSERT_TRUE(result.cells[0].tail);
-	EXPECT_NEAR(tail.cells[0].layers.mean(), result.cells[0].tail->layers.mean_ns(), 1e-6);
+	ASSERT_TRUE(result.cells[0].ranges.tail);
+	EXPECT_NEAR(tail.cells[0].layers.mean(), result.cells[0].ranges.tail->layers.mean_ns(), 1e-6);
 }
 
 TEST_F(FlamegraphTest, SvgIsDeterministicAndHasATitleForEachFrame)
@@ -218,7 +219,7 @@ analysis::CellResult cell_of_names(const std::string &target, const std::string 
 	segment.thread = 1;
 	segment.end.at_ns = 7;
 	path.segments = {segment};
-	cell.layers.add(path, seen);
+	cell.paths.layers.add(path, seen);
 	return cell;
 }
 
@@ -263,7 +264,7 @@ TEST_F(FlamegraphTest, SpeedscopeHasAProfileForEachCell)
 		double sum = 0;
 		for (const double weight : profile["weights"])
 			sum += weight;
-		EXPECT_NEAR(sum, result.cells[i].layers.mean_ns(), 0.1);
+		EXPECT_NEAR(sum, result.cells[i].paths.layers.mean_ns(), 0.1);
 		EXPECT_NEAR(sum, profile.at("endValue"), 0.1);
 		for (const auto &sample : profile["samples"]) {
 			EXPECT_GE(sample.size(), 2u) << "layer and thread";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/analyse.h"
+#include "profiler/analysis/cell_result.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -81,46 +82,46 @@ TEST_F(Modes, OfALongRunAreThoseOfAllItsRounds)
 	wanted.most_values = 4 * kMessagesEach * kRounds / 2;
 	const RunResult few = analysis::analyse(path, wanted);
 	const CellResult &cell = few.cells[0], &exact = all.cells[0];
-	ASSERT_EQ(exact.modes.size(), 2u);
-	ASSERT_EQ(cell.modes.size(), 2u);
-	EXPECT_EQ(exact.modes_of_one_in, 1u);
-	EXPECT_GT(cell.modes_of_one_in, 1u);
+	ASSERT_EQ(exact.modes.all.size(), 2u);
+	ASSERT_EQ(cell.modes.all.size(), 2u);
+	EXPECT_EQ(exact.modes.of_one_in, 1u);
+	EXPECT_GT(cell.modes.of_one_in, 1u);
 	uint64_t messages = 0;
 	for (size_t i = 0; i < 2; ++i) {
-		EXPECT_NEAR(cell.modes[i].share.value(), exact.modes[i].share.value(), 0.05);
-		EXPECT_EQ(cell.modes[i].range.messages, cell.modes[i].range.layers.deliveries()) << "all have a path";
-		messages += cell.modes[i].range.messages;
+		EXPECT_NEAR(cell.modes.all[i].share.value(), exact.modes.all[i].share.value(), 0.05);
+		EXPECT_EQ(cell.modes.all[i].range.messages, cell.modes.all[i].range.layers.deliveries()) << "all have a path";
+		messages += cell.modes.all[i].range.messages;
 	}
-	EXPECT_EQ(messages, cell.probed);
-	for (const auto of :
-		 {&CellResult::latency, &CellResult::latency_probed, &CellResult::round_trip, &CellResult::send_call}) {
-		EXPECT_EQ((cell.*of).count, (exact.*of).count);
-		EXPECT_EQ((cell.*of).max, (exact.*of).max);
-		EXPECT_DOUBLE_EQ((cell.*of).mean, (exact.*of).mean);
-		ASSERT_EQ((cell.*of).percentiles[0].has_value(), (exact.*of).percentiles[0].has_value());
-		if ((exact.*of).percentiles[0]) {
-			EXPECT_NEAR(static_cast<double>(*(cell.*of).percentiles[0]),
-						static_cast<double>(*(exact.*of).percentiles[0]),
-						0.0005 * static_cast<double>(*(exact.*of).percentiles[0]));
+	EXPECT_EQ(messages, cell.paths.deliveries);
+	for (const auto of : {&analysis::CellTimes::latency, &analysis::CellTimes::latency_probed,
+						  &analysis::CellTimes::round_trip, &analysis::CellTimes::send_call}) {
+		EXPECT_EQ((cell.times.*of).count, (exact.times.*of).count);
+		EXPECT_EQ((cell.times.*of).max, (exact.times.*of).max);
+		EXPECT_DOUBLE_EQ((cell.times.*of).mean, (exact.times.*of).mean);
+		ASSERT_EQ((cell.times.*of).percentiles[0].has_value(), (exact.times.*of).percentiles[0].has_value());
+		if ((exact.times.*of).percentiles[0]) {
+			EXPECT_NEAR(static_cast<double>(*(cell.times.*of).percentiles[0]),
+						static_cast<double>(*(exact.times.*of).percentiles[0]),
+						0.0005 * static_cast<double>(*(exact.times.*of).percentiles[0]));
 		}
 	}
-	for (const auto range : {&CellResult::typical, &CellResult::tail}) {
-		ASSERT_EQ((cell.*range).has_value(), (exact.*range).has_value());
-		if ((cell.*range)) {
-			EXPECT_EQ((cell.*range)->messages, (cell.*range)->layers.deliveries());
+	for (const auto range : {&analysis::TypicalAndTail::typical, &analysis::TypicalAndTail::tail}) {
+		ASSERT_EQ((cell.ranges.*range).has_value(), (exact.ranges.*range).has_value());
+		if ((cell.ranges.*range)) {
+			EXPECT_EQ((cell.ranges.*range)->messages, (cell.ranges.*range)->layers.deliveries());
 		}
 	}
-	EXPECT_EQ(cell.layers.total_ns(), exact.layers.total_ns());
+	EXPECT_EQ(cell.paths.layers.total_ns(), exact.paths.layers.total_ns());
 }
 
 TEST_F(Modes, HaveTheirPlacesAndShares)
 {
 	const RunResult result = run_with(10);
-	const std::vector<CellMode> &modes = result.cells[0].modes;
+	const std::vector<CellMode> &modes = result.cells[0].modes.all;
 	ASSERT_EQ(modes.size(), 2u);
 	EXPECT_NEAR(static_cast<double>(*modes[0].latency.percentiles[0]), kPlainNs + 200, 50);
 	EXPECT_NEAR(static_cast<double>(*modes[1].latency.percentiles[0]), kPlainNs + kSecondModeBy + 200, 50);
-	EXPECT_EQ(modes[0].latency.count + modes[1].latency.count, result.cells[0].latency.count);
+	EXPECT_EQ(modes[0].latency.count + modes[1].latency.count, result.cells[0].times.latency.count);
 	EXPECT_NEAR(modes[1].share.value(), 0.45, 1e-9);
 	EXPECT_NEAR(modes[0].share.value(), 0.55, 1e-9);
 	ASSERT_TRUE(modes[1].share.interval);
@@ -130,31 +131,31 @@ TEST_F(Modes, HaveTheirPlacesAndShares)
 				0.02);
 	EXPECT_EQ(modes[0].range.to_ns + 1, modes[1].range.from_ns);
 	EXPECT_NEAR(modes[1].share_up_to.value(), 1, 1e-9);
-	EXPECT_TRUE(result.cells[1].modes.empty());
+	EXPECT_TRUE(result.cells[1].modes.all.empty());
 }
 
 TEST_F(Modes, ProbesThatChangeTheirSharesAreTold)
 {
 	const CellResult changed = run_with(10).cells[0];
-	ASSERT_EQ(changed.modes.size(), 2u);
-	EXPECT_NEAR(changed.modes[1].share_probed.value(), 0.1, 1e-9);
-	ASSERT_TRUE(changed.modes[1].share_added);
-	EXPECT_NEAR(changed.modes[1].share_added->mean, -0.35, 0.01);
-	EXPECT_TRUE(changed.modes[1].changed_by_probes());
+	ASSERT_EQ(changed.modes.all.size(), 2u);
+	EXPECT_NEAR(changed.modes.all[1].share_probed.value(), 0.1, 1e-9);
+	ASSERT_TRUE(changed.modes.all[1].share_added);
+	EXPECT_NEAR(changed.modes.all[1].share_added->mean, -0.35, 0.01);
+	EXPECT_TRUE(changed.modes.all[1].changed_by_probes());
 	EXPECT_EQ(text::probes_text(changed),
 			  "probes change the share of mode 1 from 55.0 to 90.0 %, of mode 2 from 45.0 to 10.0 %");
 	const CellResult alike = run_with(45).cells[0];
-	ASSERT_EQ(alike.modes.size(), 2u);
-	EXPECT_FALSE(alike.modes[1].changed_by_probes());
+	ASSERT_EQ(alike.modes.all.size(), 2u);
+	EXPECT_FALSE(alike.modes.all[1].changed_by_probes());
 	EXPECT_EQ(text::probes_text(alike), "");
 }
 
 TEST_F(Modes, HaveTheLayersOfTheirOwnMessages)
 {
 	const RunResult result = run_with(10);
-	const std::vector<CellMode> &modes = result.cells[0].modes;
+	const std::vector<CellMode> &modes = result.cells[0].modes.all;
 	ASSERT_EQ(modes.size(), 2u);
-	EXPECT_EQ(modes[0].range.messages + modes[1].range.messages, result.cells[0].latency_probed.count);
+	EXPECT_EQ(modes[0].range.messages + modes[1].range.messages, result.cells[0].times.latency_probed.count);
 	EXPECT_EQ(modes[1].range.layers.deliveries(), kRounds / 2 * 2 * kMessagesEach / 10);
 	const double mean = modes[1].range.layers.by_layer().at(model::Layer::Runqueue).mean_ns;
 	EXPECT_NEAR(mean, 1500 + kSecondModeBy + 200, 50);
@@ -186,9 +187,9 @@ TEST_F(Modes, ThatProbesHardlyLeaveAreNotExplained)
 {
 	const RunResult result = run_with(0);
 	const CellResult &cell = result.cells[0];
-	ASSERT_EQ(cell.modes.size(), 2u);
-	EXPECT_TRUE(cell.modes[0].seen_with_probes());
-	EXPECT_FALSE(cell.modes[1].seen_with_probes());
+	ASSERT_EQ(cell.modes.all.size(), 2u);
+	EXPECT_TRUE(cell.modes.all[0].seen_with_probes());
+	EXPECT_FALSE(cell.modes.all[1].seen_with_probes());
 	EXPECT_TRUE(explain::mode_differences(cell).empty());
 	const json modes = json::parse(exports::run_json_text(result))["cells"][0]["modes"];
 	EXPECT_EQ(modes[1]["probed"]["seen"], false);
@@ -230,7 +231,7 @@ TEST_F(Modes, AreInTheJson)
 TEST_F(Modes, OfOnePeakAreNone)
 {
 	const RunResult result = run_with(10, 300);
-	EXPECT_TRUE(result.cells[0].modes.empty());
+	EXPECT_TRUE(result.cells[0].modes.all.empty());
 	EXPECT_FALSE(analysis::modes_of_p50(result.cells[0]));
 	EXPECT_EQ(text::p50_text(result.cells[0]), "");
 	const json run = json::parse(exports::run_json_text(result));
@@ -255,9 +256,9 @@ TEST_F(Modes, HaveRowsBelowTheirCell)
 	EXPECT_NE(row("notice").find("not measured"), std::string::npos) << "of the other cell";
 	EXPECT_NE(row("          uds-stream").find("probes change"), std::string::npos);
 	EXPECT_NE(row("more").find("icepath explain --modes RUN"), std::string::npos);
-	for (CellMode &mode : result.cells[0].modes)
+	for (CellMode &mode : result.cells[0].modes.all)
 		mode.share_up_to.interval = stats::Interval{0.52, 0.6};
-	result.cells[0].latency.intervals[0] = stats::Interval{5400, 5600};
+	result.cells[0].times.latency.intervals[0] = stats::Interval{5400, 5600};
 	EXPECT_NE(row("  uds-stream ").find("*5."), std::string::npos) << "this one lies in the first mode";
 }
 
@@ -270,7 +271,7 @@ TEST_F(Modes, StandInTheFullReport)
 	EXPECT_NE(text.find("2 modes: 5.50 ±"), std::string::npos) << text;
 	EXPECT_NE(text.find("(55.0 ±13"), std::string::npos) << text;
 	EXPECT_NE(text.find("modes of messages"), std::string::npos) << text;
-	result.cells[0].modes[0].share.interval = stats::Interval{0.001, 0.999}; // a longer text
+	result.cells[0].modes.all[0].share.interval = stats::Interval{0.001, 0.999}; // a longer text
 	EXPECT_NE(report().find("  55.0 "), std::string::npos) << "columns don't touch: " << report();
 }
 
@@ -311,7 +312,7 @@ TEST_F(Modes, AreRowsOfTheFirstPicture)
 			pixels += std::stod(row.substr(row.find(width, at) + width.size()));
 		return pixels;
 	};
-	const std::vector<CellMode> &modes = result.cells[0].modes;
+	const std::vector<CellMode> &modes = result.cells[0].modes.all;
 	EXPECT_NEAR(length_of(slow) / length_of(fast), modes[1].range.layers.mean_ns() / modes[0].range.layers.mean_ns(),
 				0.01);
 }
@@ -335,7 +336,7 @@ TEST_F(Modes, AreTheNoticeInsteadOfOpeningsThatDiffer)
 	};
 	EXPECT_EQ(with("2 modes: "), 1);
 	EXPECT_EQ(with("openings, which differ"), 0);
-	result.cells[0].modes.clear();
+	result.cells[0].modes.all.clear();
 	EXPECT_EQ(with("2 modes: "), 0);
 	EXPECT_EQ(with("openings, which differ"), 1);
 }
@@ -385,7 +386,7 @@ TEST_F(Modes, OfFewKnownPathsAreNotCompared)
 	ASSERT_TRUE(explain::explain_tail(cell, result.head).unprobed &&
 				explain::explain_tail(cell, result.head).unprobed->than_fastest);
 	for (const size_t mode : {size_t{0}, size_t{1}}) {
-		analysis::LatencyRange &range = cell.modes[mode].range;
+		analysis::LatencyRange &range = cell.modes.all[mode].range;
 		const uint64_t messages = range.messages;
 		range.messages = 2 * range.layers.deliveries() + 1;
 		EXPECT_FALSE(explain::explain_tail(cell, result.head).unprobed->than_fastest);
@@ -395,7 +396,7 @@ TEST_F(Modes, OfFewKnownPathsAreNotCompared)
 		range.messages = messages;
 	}
 	EXPECT_NE(told().find("of the messages, at "), std::string::npos) << told();
-	cell.modes[1].latency.percentiles[0] = std::nullopt;
+	cell.modes.all[1].latency.percentiles[0] = std::nullopt;
 	EXPECT_NE(told().find("of the messages; with probes"), std::string::npos) << told();
 }
 
@@ -433,7 +434,7 @@ TEST_F(Modes, CellsOfTheRunThatLackItAreNamed)
 		cell.cell.target = target;
 		cell.cell.wait = wait;
 		if (!with_modes)
-			cell.modes.clear();
+			cell.modes.all.clear();
 	};
 	add("tcp", model::Wait::Block, true);
 	add("mqueue", model::Wait::Epoll, false);

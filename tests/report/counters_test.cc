@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/event_counts.h"
 
 #include <fstream>
@@ -156,12 +157,12 @@ TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)
 		of({block(0, true, 0, {}), block(1, false, 0, refused(model::kNotAsked)),
 			block(2, false, 50'000, counted(102'000, 51'000)), block(3, true, 0, refused(ENOENT))});
 	const analysis::CellResult &cell = result.cells[1];
-	EXPECT_EQ(cell.blocks_unprobed, 1u);
-	EXPECT_EQ(cell.blocks_counted, 1u);
-	EXPECT_EQ(cell.blocks_probed, 2u);
-	EXPECT_EQ(cell.latency.count, 100u);
-	EXPECT_EQ(cell.latency.max, kPlainNs);
-	EXPECT_EQ(cell.usage->messages, 102u);
+	EXPECT_EQ(cell.blocks.unprobed, 1u);
+	EXPECT_EQ(cell.blocks.counted, 1u);
+	EXPECT_EQ(cell.blocks.probed, 2u);
+	EXPECT_EQ(cell.times.latency.count, 100u);
+	EXPECT_EQ(cell.times.latency.max, kPlainNs);
+	EXPECT_EQ(cell.used.totals->messages, 102u);
 	EXPECT_EQ(cell.messages.sent, 400u) << "but none is lost from the counts";
 	EXPECT_EQ(cell.counters.ends[0].of(&Counters::cycles).per_message(), 1000);
 	EXPECT_EQ(cell.counters.ends[1].of(&Counters::migrations).messages, 204u) << "of probed blocks nothing";
@@ -170,9 +171,9 @@ TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)
 TEST_F(CountedRun, ARefusalCostsNoBlock)
 {
 	const analysis::RunResult result = of({block(1, false, 0, refused(ENOENT)), block(2, false, 0, refused(ENOENT))});
-	EXPECT_EQ(result.cells[1].blocks_unprobed, 2u);
-	EXPECT_EQ(result.cells[1].blocks_counted, 0u);
-	EXPECT_EQ(result.cells[1].latency.count, 200u);
+	EXPECT_EQ(result.cells[1].blocks.unprobed, 2u);
+	EXPECT_EQ(result.cells[1].blocks.counted, 0u);
+	EXPECT_EQ(result.cells[1].times.latency.count, 200u);
 }
 
 TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/flamegraph.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/failure.h"
@@ -25,10 +26,10 @@ void report_all(const std::string &run)
 	const analysis::RunResult result = analysis::analyse(run);
 	for (const analysis::CellResult &cell : result.cells) {
 		uint64_t incomplete = 0;
-		for (const uint64_t n : cell.incomplete)
+		for (const uint64_t n : cell.paths.incomplete)
 			incomplete += n;
-		ASSERT_EQ(cell.complete() + incomplete, cell.probed);
-		ASSERT_EQ(cell.layers.sum_error_ns(), 0u);
+		ASSERT_EQ(cell.paths.complete() + incomplete, cell.paths.deliveries);
+		ASSERT_EQ(cell.paths.layers.sum_error_ns(), 0u);
 	}
 	EXPECT_FALSE(text::terminal_report(result, {.unicode = true}).empty());
 	EXPECT_TRUE(nlohmann::json::accept(exports::run_json_text(result)));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/analyse.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampled blocks: they divide the layers of others among functions, and are in nothing else.
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/functions.h"
 
 #include <gtest/gtest.h>
@@ -81,11 +82,11 @@ TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 {
 	const analysis::RunResult result = analysis::analyse(write(true));
 	const analysis::CellResult &cell = result.cells[0];
-	EXPECT_EQ(cell.blocks_sampled, 3u);
+	EXPECT_EQ(cell.blocks.sampled, 3u);
 	EXPECT_EQ(cell.functions.samples(), 3 * 3 * kSampledMessages) << "warm-up has no paths";
 	EXPECT_NE(text::terminal_report(result, {}).find("icepath explain --stacks RUN"), std::string::npos);
-	const auto layers = analysis::sampled_layers(cell.layers, cell.functions);
-	const auto by_layer = cell.layers.by_layer();
+	const auto layers = analysis::sampled_layers(cell.paths.layers, cell.functions);
+	const auto by_layer = cell.paths.layers.by_layer();
 	ASSERT_EQ(layers.size(), 2u);
 	for (const analysis::SampledLayer &layer : layers) {
 		double sum_ns = 0;
@@ -111,7 +112,7 @@ TEST_F(SampledRun, WhatDiffersFromBlockToBlockIsUncertain)
 {
 	const auto half_of = [](const std::string &run) {
 		const analysis::CellResult cell = analysis::analyse(run).cells[0];
-		return function_of(analysis::sampled_layers(cell.layers, cell.functions)[0], "kmalloc").half_ns;
+		return function_of(analysis::sampled_layers(cell.paths.layers, cell.functions)[0], "kmalloc").half_ns;
 	};
 	const double alike_ns = half_of(write(true));
 	const double unlike_ns = half_of(write(true, [](uint32_t round) { return round == 5 ? 1 : 1000; }));
@@ -123,18 +124,18 @@ TEST_F(SampledRun, FunctionsOfAllLayersAddUpToTheMessage)
 {
 	const analysis::CellResult cell = analysis::analyse(write(true)).cells[0];
 	double sum_ns = 0, not_sampled_ns = 0;
-	for (const analysis::FunctionRow &function : analysis::functions_of_message(cell.layers, cell.functions)) {
+	for (const analysis::FunctionRow &function : analysis::functions_of_message(cell.paths.layers, cell.functions)) {
 		sum_ns += function.mean_ns;
 		not_sampled_ns += function.name == analysis::kNotSampled ? function.mean_ns : 0;
 	}
-	EXPECT_NEAR(sum_ns, cell.layers.mean_ns(), 1e-6);
+	EXPECT_NEAR(sum_ns, cell.paths.layers.mean_ns(), 1e-6);
 	EXPECT_GT(not_sampled_ns, 1300) << "a layer of its own, and a part of sender.kernel";
 }
 
 TEST_F(SampledRun, CalledFunctionsAreBelowTheirCallers)
 {
 	const analysis::CellResult cell = analysis::analyse(write(true)).cells[0];
-	const auto outermost = analysis::called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
+	const auto outermost = analysis::called_functions(cell.paths.layers, cell.functions, model::Layer::SenderKernel);
 	ASSERT_EQ(outermost.size(), 2u);
 	EXPECT_EQ(outermost[1].name, analysis::kNotSampled);
 	EXPECT_NEAR(outermost[1].own_ns, 300, 1e-6);
@@ -159,11 +160,11 @@ TEST_F(SampledRun, UserCodeThatCalledTheKernelIsNoPartOfItsLayer)
 	callers = {"app!main", "libc.so.6!send"};
 	const analysis::RunResult result = analysis::analyse(write(true));
 	const analysis::CellResult &cell = result.cells[0];
-	const auto of_kernel = analysis::called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
+	const auto of_kernel = analysis::called_functions(cell.paths.layers, cell.functions, model::Layer::SenderKernel);
 	ASSERT_EQ(of_kernel.size(), 2u);
 	EXPECT_EQ(of_kernel[0].name, "entry_SYSCALL_64");
 	EXPECT_NEAR(of_kernel[0].mean_ns, 1000, 1e-6);
-	const auto of_user = analysis::called_functions(cell.layers, cell.functions, model::Layer::ReceiverUser);
+	const auto of_user = analysis::called_functions(cell.paths.layers, cell.functions, model::Layer::ReceiverUser);
 	ASSERT_EQ(of_user.size(), 1u);
 	EXPECT_EQ(of_user[0].name, "app!main");
 	const std::string text = exports::folded(
@@ -228,13 +229,13 @@ TEST_F(SampledRun, TheFlameGraphHasFunctionsBelowThreads)
 	const analysis::RunResult result = analysis::analyse(write(true));
 	const analysis::FlameGraph graph =
 		analysis::flame_graph(result, analysis::FlameMessages::All, "", analysis::FlameFunctions::Shown);
-	EXPECT_NEAR(graph.cells[0].layers.mean(), result.cells[0].layers.mean_ns(), 1e-6);
+	EXPECT_NEAR(graph.cells[0].layers.mean(), result.cells[0].paths.layers.mean_ns(), 1e-6);
 	const std::string text = exports::folded(graph);
 	uint64_t weights = 0;
 	std::istringstream lines(text);
 	for (std::string line; std::getline(lines, line);)
 		weights += std::stoull(line.substr(line.rfind(' ') + 1));
-	EXPECT_EQ(weights, result.cells[0].layers.total_ns()) << text;
+	EXPECT_EQ(weights, result.cells[0].paths.layers.total_ns()) << text;
 	const std::string stack = ";sender.kernel;sender;entry_SYSCALL_64;sock_sendmsg;";
 	for (const char *last : {"(itself) 112500\n", "kmalloc 37500\n", "[irqs off] 150000\n"})
 		EXPECT_NE(text.find(stack + last), std::string::npos) << last << text;
@@ -286,7 +287,7 @@ TEST_F(SampledRun, SaysHowProbesChangeTheModes)
 		return page.take();
 	};
 	EXPECT_EQ(text_of().find("Samples are of messages with probes"), std::string::npos) << text_of();
-	result.cells[0].modes.resize(1); // none of its messages had probes
+	result.cells[0].modes.all.resize(1); // none of its messages had probes
 	EXPECT_NE(text_of().find("Samples are of messages with probes"), std::string::npos) << text_of();
 }
 

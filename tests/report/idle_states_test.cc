@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/rundir/container.h"
 #include "profiler/text/terminal.h"

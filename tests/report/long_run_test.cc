@@ -10,7 +10,8 @@
 #include <functional>
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/analyse.h"
+#include "profiler/analysis/latency_ranges.h"
 #include "profiler/explain/notices.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/text/finding_words.h"
@@ -82,15 +83,15 @@ TEST_F(LongRun, LayersAddUpToTheLatencyOfTheirMessages)
 	const analysis::RunResult few = analysed(path, kFewValues), all = analysis::analyse(path);
 	for (size_t i = 0; i < all.cells.size(); ++i) {
 		const analysis::CellResult &cell = few.cells[i], &exact = all.cells[i];
-		EXPECT_GT(cell.latency.off, 0);
-		EXPECT_EQ(exact.latency.off, 0);
-		EXPECT_EQ(cell.latency.mean, exact.latency.mean);
-		EXPECT_EQ(cell.latency.mean_by_block, exact.latency.mean_by_block);
-		EXPECT_EQ(cell.layers.total_ns(), exact.layers.total_ns());
-		EXPECT_EQ(cell.layers.sum_error_ns(), 0u);
-		for (const auto range : {&analysis::CellResult::typical, &analysis::CellResult::tail}) {
-			ASSERT_TRUE((cell.*range) && (exact.*range));
-			const analysis::LatencyRange &told = *(cell.*range), &truth = *(exact.*range);
+		EXPECT_GT(cell.times.latency.off, 0);
+		EXPECT_EQ(exact.times.latency.off, 0);
+		EXPECT_EQ(cell.times.latency.mean, exact.times.latency.mean);
+		EXPECT_EQ(cell.times.latency.mean_by_block, exact.times.latency.mean_by_block);
+		EXPECT_EQ(cell.paths.layers.total_ns(), exact.paths.layers.total_ns());
+		EXPECT_EQ(cell.paths.layers.sum_error_ns(), 0u);
+		for (const auto range : {&analysis::TypicalAndTail::typical, &analysis::TypicalAndTail::tail}) {
+			ASSERT_TRUE((cell.ranges.*range) && (exact.ranges.*range));
+			const analysis::LatencyRange &told = *(cell.ranges.*range), &truth = *(exact.ranges.*range);
 			EXPECT_EQ(told.messages, told.layers.deliveries());
 			EXPECT_EQ(told.layers.sum_error_ns(), 0u);
 			EXPECT_LE(told.from_ns, truth.from_ns);

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/explain/notices.h"
 #include "profiler/exports/export.h"
 #include "profiler/exports/run_json.h"
@@ -99,16 +100,16 @@ TEST_F(MaxRateReport, StatisticsAreOfTheFoundRateAlone)
 {
 	write_search();
 	const analysis::CellResult cell = analysis::analyse(run).cells[0];
-	EXPECT_EQ(cell.blocks_unprobed, 8u) << "every block is counted";
-	EXPECT_EQ(cell.blocks_probed, 5u);
-	EXPECT_EQ(cell.latency.blocks, 4u) << "three at the rate, one a level below";
-	EXPECT_EQ(cell.latency.count, 4 * kSentMessages);
-	EXPECT_EQ(cell.latency.max, kPlainNs);
+	EXPECT_EQ(cell.blocks.unprobed, 8u) << "every block is counted";
+	EXPECT_EQ(cell.blocks.probed, 5u);
+	EXPECT_EQ(cell.times.latency.blocks, 4u) << "three at the rate, one a level below";
+	EXPECT_EQ(cell.times.latency.count, 4 * kSentMessages);
+	EXPECT_EQ(cell.times.latency.max, kPlainNs);
 	EXPECT_EQ(cell.messages.sent, 7 * kSentMessages);
-	EXPECT_EQ(cell.pacing.count, 4 * kSentMessages);
-	EXPECT_EQ(cell.latency_probed.max, kPlainNs);
-	EXPECT_EQ(cell.complete(), 3 * kSentMessages);
-	EXPECT_EQ(cell.layers.total_ns(), 3 * kSentMessages * kPlainNs);
+	EXPECT_EQ(cell.times.pacing.count, 4 * kSentMessages);
+	EXPECT_EQ(cell.times.latency_probed.max, kPlainNs);
+	EXPECT_EQ(cell.paths.complete(), 3 * kSentMessages);
+	EXPECT_EQ(cell.paths.layers.total_ns(), 3 * kSentMessages * kPlainNs);
 }
 
 TEST_F(MaxRateReport, RunJsonIsAsTheSchemaSays)
@@ -151,7 +152,7 @@ TEST_F(MaxRateReport, SaysWhereNoRateWasFound)
 {
 	write({{40}, {30}, {21}, {21, true}});
 	const analysis::RunResult result = analysis::analyse(run);
-	EXPECT_EQ(result.cells[0].latency.count, kSentMessages) << "of the lowest rate tried";
+	EXPECT_EQ(result.cells[0].times.latency.count, kSentMessages) << "of the lowest rate tried";
 	EXPECT_NE(text::terminal_report(result, {.unicode = true, .width = 400})
 				  .find("none of 3 blocks held, down to 28.3k msg/s"),
 			  std::string::npos);

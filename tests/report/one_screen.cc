@@ -13,7 +13,7 @@ analysis::CellResult made_cell(const std::string &target, const std::vector<Piec
 {
 	analysis::CellResult cell;
 	cell.cell.target = target;
-	cell.blocks_probed = cell.blocks_unprobed = 20;
+	cell.blocks.probed = cell.blocks.unprobed = 20;
 	cell.openings.count = 20;
 	path::Path path;
 	path::Boundary at;
@@ -26,20 +26,20 @@ analysis::CellResult made_cell(const std::string &target, const std::vector<Piec
 	path.recv_ns = at.at_ns;
 	path.reason = path::Reason::None;
 	const path::Observations seen;
-	cell.typical.emplace();
-	for (analysis::Breakdown *layers : {&cell.layers, &cell.typical->layers}) {
+	cell.ranges.typical.emplace();
+	for (analysis::Breakdown *layers : {&cell.paths.layers, &cell.ranges.typical->layers}) {
 		for (int i = 0; i < 100; ++i)
 			layers->add(path, seen);
 		layers->end_block(100, 0);
 	}
-	cell.probed = cell.typical->messages = 100;
+	cell.paths.deliveries = cell.ranges.typical->messages = 100;
 	const auto p50 = static_cast<double>(at.at_ns);
-	cell.latency.count = 10'000;
-	cell.latency.percentiles = {at.at_ns, at.at_ns * 2, at.at_ns * 3, std::nullopt};
-	cell.latency.intervals[0] = stats::Interval{p50 * 0.95, p50 * 1.05};
-	cell.latency.intervals[2] = stats::Interval{p50 * 2.4, p50 * 3.6};
+	cell.times.latency.count = 10'000;
+	cell.times.latency.percentiles = {at.at_ns, at.at_ns * 2, at.at_ns * 3, std::nullopt};
+	cell.times.latency.intervals[0] = stats::Interval{p50 * 0.95, p50 * 1.05};
+	cell.times.latency.intervals[2] = stats::Interval{p50 * 2.4, p50 * 3.6};
 	cell.messages.sent = cell.messages.received = 10'000;
-	cell.cpu_per_message = {analysis::CpuTime{1000, 2000}, analysis::CpuTime{1000, 2000}};
+	cell.used.cpu_per_message = {analysis::CpuTime{1000, 2000}, analysis::CpuTime{1000, 2000}};
 	return cell;
 }
 
@@ -76,7 +76,7 @@ analysis::RunResult made_run(std::vector<analysis::CellResult> cells, double wob
 	for (size_t i = 0; i < cells.size(); ++i) {
 		result.head.cells.push_back(cells[i].cell);
 		std::vector<stats::BlockValue> &blocks = p50s.emplace_back();
-		const double p50 = static_cast<double>(*cells[i].latency.percentiles[0]);
+		const double p50 = static_cast<double>(*cells[i].times.latency.percentiles[0]);
 		for (uint32_t round = 0; round < 20; ++round)
 			blocks.push_back(
 				{round, false, p50 * (1 + wobble * std::sin(1.7 * round + static_cast<double>(i))), round});
@@ -124,8 +124,8 @@ analysis::RunResult run_of_35_cells()
 		path.segments = {{Layer::Runqueue, Part::None, 0, 1, begin, end, {path::Culprit::Kind::Task, hog, 0}}};
 		path.shares = {{0, path.segments[0].culprit, end.at_ns},
 					   {0, {path::Culprit::Kind::IdleCpu, 0, 0}, 2 * end.at_ns}}; // which took nothing from anybody
-		cells[hog].culprits.add(path, seen);
-		cells[hog].slowest = {analysis::WorstMessage{path, hog, 3, 5, false, seen.task_names, {{1, 1}}}};
+		cells[hog].paths.culprits.add(path, seen);
+		cells[hog].followed.slowest = {analysis::WorstMessage{path, hog, 3, 5, false, seen.task_names, {{1, 1}}}};
 	}
 	return made_run(std::move(cells));
 }

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/cell_modes.h"
+#include "profiler/analysis/run_result.h"
 #include "profiler/model/layers.h"
 
 namespace icepath {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/analyse.h"
 #include "profiler/exports/run_json.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What threads do all the time, of the known way in synthetic_run.h: what is expected is computed from that by hand.
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/thread_stacks.h"
 
 #include <gtest/gtest.h>

@@ -15,9 +15,9 @@ analysis::RunResult a_good_run()
 	analysis::RunResult run;
 	run.tail.emplace();
 	analysis::CellResult cell;
-	cell.blocks_probed = cell.blocks_unprobed = 2;
-	cell.latency.count = 100;
-	cell.probed = 100;
+	cell.blocks.probed = cell.blocks.unprobed = 2;
+	cell.times.latency.count = 100;
+	cell.paths.deliveries = 100;
 	run.cells.assign(2, cell);
 	return run;
 }
@@ -37,7 +37,7 @@ TEST(Strict, AllowsAGoodRun)
 TEST(Strict, AllowsMessagesWithoutABreakdown)
 {
 	analysis::RunResult run = a_good_run();
-	run.cells[0].incomplete[static_cast<size_t>(path::Reason::LostRecord)] = 7;
+	run.cells[0].paths.incomplete[static_cast<size_t>(path::Reason::LostRecord)] = 7;
 	EXPECT_TRUE(explain::valid(run));
 }
 
@@ -61,16 +61,16 @@ TEST(Strict, NamesLostMessagesAsMessagesWhereNoneMayBeLost)
 TEST(Strict, NamesCellsWithRecordsAndNoMessages)
 {
 	analysis::RunResult run = a_good_run();
-	run.cells[0].probed = 0;
+	run.cells[0].paths.deliveries = 0;
 	run.cells[0].capture.records = 4000;
-	run.cells[1].latency.count = 0;
+	run.cells[1].times.latency.count = 0;
 	expect_flaw(run, "cells without messages, either with or without probes: 2");
 }
 
 TEST(Strict, NamesFailedBlocksAndPartialRuns)
 {
 	analysis::RunResult run = a_good_run();
-	run.cells[0].blocks_failed = 1;
+	run.cells[0].blocks.failed = 1;
 	expect_flaw(run, "blocks that failed: 1");
 	run.tail.reset();
 	EXPECT_EQ(explain::flaws(run).front().id, explain::FindingId::PartialRun);

@@ -61,7 +61,7 @@ TEST(LeadingFigure, IsSaidWhereP50sHaveAnotherOrder)
 	EXPECT_TRUE(explain::other_orders_by_p50(result).empty());
 	const stats::RoundRatio ratio = *result.ranking[0].cells[1].to_fastest;
 	EXPECT_FALSE(explain::other_ratio_by_p50(result, 1, 0, ratio));
-	result.cells[0].latency.percentiles[0] = 3200;
+	result.cells[0].times.latency.percentiles[0] = 3200;
 	EXPECT_NEAR(explain::other_ratio_by_p50(result, 1, 0, ratio).value(), 3000.0 / 3200, 1e-9);
 	const std::vector<Finding> found = explain::other_orders_by_p50(result);
 	ASSERT_EQ(found.size(), 1u);
@@ -72,7 +72,7 @@ TEST(LeadingFigure, IsSaidWhereP50sHaveAnotherOrder)
 			  "a 64 B pingpong block: it ranks before b 64 B pingpong block, though its p50 is 3.20 µs and the "
 			  "other's 3.00 µs: ranks are by all messages of a block but the fastest and slowest tenth, "
 			  "within rounds");
-	result.cells[0].latency.percentiles[0].reset();
+	result.cells[0].times.latency.percentiles[0].reset();
 	EXPECT_TRUE(explain::other_orders_by_p50(result).empty()) << "what has no p50 contradicts none";
 }
 

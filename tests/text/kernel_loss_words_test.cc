@@ -104,7 +104,7 @@ TEST(StallsWithDrops, SayIfThereIsNothingToCompareWith)
 TEST(StallsWithDrops, AreOfSlowMessagesOnly)
 {
 	analysis::CellResult cell = cell_of(8, 0, 1, 11);
-	cell.latency.percentiles[0] = 60 * kMs;
+	cell.times.latency.percentiles[0] = 60 * kMs;
 	EXPECT_EQ(stalls_with_drops(cell), "") << "120 ms is no stall where a message takes 60";
 }
 

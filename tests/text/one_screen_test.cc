@@ -86,10 +86,10 @@ TEST(OneScreen, NamesNoThreadOfTheCellAmongThoseThatTookTime)
 	path.shares = {{0, {path::Culprit::Kind::Task, 1, 0}, 50'000'000},
 				   {0, {path::Culprit::Kind::Task, 2, 0}, 20'000'000}};
 	analysis::CellResult &cell = result.cells[3];
-	cell.layers.add(path, seen);
-	cell.culprits.add(path, seen);
+	cell.paths.layers.add(path, seen);
+	cell.paths.culprits.add(path, seen);
 	seen.threads.clear();
-	result.cells[4].culprits.add(path, seen); // of whose target it isn't
+	result.cells[4].paths.culprits.add(path, seen); // of whose target it isn't
 	const std::string text = terminal_report(result, {.unicode = true, .width = 100});
 	EXPECT_NE(text.find("\ntaken by  task recvUC 50.0 ms · task python3 40.0 ms · task hog 8 8.00 ms"),
 			  std::string::npos)
@@ -213,9 +213,9 @@ TEST(Verdict, IsSilentWithoutRanksAndLayers)
 	analysis::CellResult cell = made_cell("a", {{Layer::SenderKernel, Part::None, 1000}});
 	EXPECT_EQ(explain::most_time(cell)->kind, analysis::LayerKind::Kernel);
 	EXPECT_DOUBLE_EQ(explain::most_time(cell)->share, 1);
-	cell.probed_ns = 1.5 * static_cast<double>(cell.layers.total_ns());
+	cell.paths.deliveries_ns = 1.5 * static_cast<double>(cell.paths.layers.total_ns());
 	EXPECT_TRUE(explain::most_time(cell)) << "the others aren't typical";
-	cell.typical->messages *= 10;
+	cell.ranges.typical->messages *= 10;
 	EXPECT_FALSE(explain::most_time(cell)) << "too few of them are known";
 	EXPECT_EQ(text::verdict_text(made_run({cell})), "");
 }
@@ -234,14 +234,14 @@ TEST(Verdict, CountsALibrarysCodeAsTheLibrarys)
 TEST(Verdict, IsOfTheModeThatMostMessagesAreIn)
 {
 	analysis::CellResult cell = made_cell("a", {{Layer::Wakeup, Part::None, 1000}});
-	cell.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::ReceiverKernel, 9000, 40)};
+	cell.modes.all = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::ReceiverKernel, 9000, 40)};
 	ASSERT_TRUE(explain::most_time(cell));
 	EXPECT_EQ(explain::most_time(cell)->kind, analysis::LayerKind::Waking);
 	EXPECT_DOUBLE_EQ(explain::most_time(cell)->share, 1);
-	cell.modes = {made_mode(Layer::Wakeup, 1000, 50), made_mode(Layer::ReceiverKernel, 9000, 50)};
+	cell.modes.all = {made_mode(Layer::Wakeup, 1000, 50), made_mode(Layer::ReceiverKernel, 9000, 50)};
 	EXPECT_FALSE(explain::most_time(cell)) << "none has most";
-	cell.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::ReceiverKernel, 9000, 40)};
-	cell.modes[0].range.layers = {};
+	cell.modes.all = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::ReceiverKernel, 9000, 40)};
+	cell.modes.all[0].range.layers = {};
 	EXPECT_FALSE(explain::most_time(cell)) << "it isn't known";
 	const std::string text = text::verdict_text(made_run({cell, made_cell("b", {{Layer::Wakeup, Part::None, 2000}})}));
 	EXPECT_TRUE(
@@ -256,18 +256,18 @@ TEST(Verdict, NamesCellsOfWhoseModesTooLittleIsKnown)
 		return text::verdict_text(made_run(cells));
 	};
 	analysis::CellResult seen = made_cell("a", {{Layer::Wakeup, Part::None, 1000}});
-	seen.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 9000, 40)};
+	seen.modes.all = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 9000, 40)};
 	analysis::CellResult large = seen;
 	large.cell.payload_bytes = 4096;
 	const std::string without = ", without a, of whose modes none has most messages or too little is known.";
 	const auto known = made_cell("b", {{Layer::Wakeup, Part::None, 2000}});
 	EXPECT_TRUE(text_of({seen, known}).ends_with("is waking (100 %).")) << text_of({seen, known});
 	analysis::CellResult few = seen;
-	few.modes[0].range.messages *= 2;
-	EXPECT_TRUE(few.modes[0].seen_with_probes());
+	few.modes.all[0].range.messages *= 2;
+	EXPECT_TRUE(few.modes.all[0].seen_with_probes());
 	EXPECT_TRUE(text_of({few, known}).ends_with(without)) << text_of({few, known});
 	analysis::CellResult long_ones = seen;
-	long_ones.probed_ns = 2 * static_cast<double>(long_ones.layers.total_ns());
+	long_ones.paths.deliveries_ns = 2 * static_cast<double>(long_ones.paths.layers.total_ns());
 	EXPECT_TRUE(text_of({long_ones, known}).ends_with("is waking (100 %).")) << "the others aren't in that mode";
 	EXPECT_TRUE(text_of({few, large, known})
 					.ends_with(", without a 64 B, of whose modes none has most messages or too little is known."))
@@ -311,7 +311,7 @@ TEST(CellGroups, PutWhatVariesMostIntoTheRows)
 TEST(Trust, NamesTheCellOfWhichLeastIsKnown)
 {
 	analysis::CellResult cell = made_cell("a", {{Layer::Wakeup, Part::None, 1000}}), other = cell;
-	cell.probed = 1000;
+	cell.paths.deliveries = 1000;
 	other.cell.payload_bytes = 4096;
 	const auto fact = [&] {
 		const analysis::RunResult result = made_run({cell, other});
@@ -342,8 +342,8 @@ TEST(Trust, HasAWordForEachDoubtAndWhatMendsIt)
 	result.head.isolation = {};
 	EXPECT_EQ(explain::trust_in(result)[1].grade, Grade::Unknown) << "what wasn't looked at isn't quiet";
 
-	const auto p50 = static_cast<double>(*result.cells[3].latency.percentiles[0]);
-	result.cells[3].latency.intervals[0] = stats::Interval{p50 * 0.85, p50 * 1.15};
+	const auto p50 = static_cast<double>(*result.cells[3].times.latency.percentiles[0]);
+	result.cells[3].times.latency.intervals[0] = stats::Interval{p50 * 0.85, p50 * 1.15};
 	result.head.isolation.items = {{.name = "timer_tick", .quiet = false, .found = "", .effect = "", .remedy = ""}};
 	result.head.probes = {{"queue", "the call's return, without skb_queue_tail (no fentry)", "none"}};
 	result.cells[4].messages.lost = 7;
@@ -414,7 +414,7 @@ TEST(FitFor, IsWhatTheRunWasQuietEnoughFor)
 TEST(Trust, NamesCellsWhoseSlowestMessagesHaveNoPath)
 {
 	analysis::RunResult result = run_of_35_cells();
-	analysis::LatencyRange &tail = result.cells[2].tail.emplace();
+	analysis::LatencyRange &tail = result.cells[2].ranges.tail.emplace();
 	tail.messages = 100; // none of which is in its layers
 	const explain::Trust trust = explain::trust_in(result)[2];
 	EXPECT_EQ(trust.grade, Grade::Partly);

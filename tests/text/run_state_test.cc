@@ -5,6 +5,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/analyse.h"
 #include "profiler/analysis/line_levels.h"
 #include "profiler/explain/notices.h"
 #include "profiler/exports/run_json.h"
@@ -216,12 +217,12 @@ TEST_F(RunStateTest, LayersAndWhatProbesAddAreOverOpeningsAsPercentilesAre)
 {
 	const analysis::CellResult cell = of({0, 900, 100, 700, 300}, 2).cells[0];
 	EXPECT_EQ(cell.openings.count, 5u);
-	EXPECT_EQ(cell.latency.clusters, 5u);
+	EXPECT_EQ(cell.times.latency.clusters, 5u);
 	ASSERT_TRUE(cell.observer_effect.p50 && cell.observer_effect.p50->interval);
 	EXPECT_EQ(cell.observer_effect.p50->pairs, 10u);
 	std::vector<double> weights, runqueue;
 	std::vector<uint32_t> openings;
-	for (const analysis::LayerRow &row : cell.layers.rows())
+	for (const analysis::LayerRow &row : cell.paths.layers.rows())
 		if (row.layer == model::Layer::Runqueue)
 			runqueue = row.by_block;
 	for (uint32_t block = 0; block < runqueue.size(); ++block) {
@@ -230,7 +231,7 @@ TEST_F(RunStateTest, LayersAndWhatProbesAddAreOverOpeningsAsPercentilesAre)
 	}
 	ASSERT_EQ(runqueue.size(), 10u);
 	const auto by_opening = stats::RedrawnMeans(weights, openings).interval(runqueue);
-	const auto told = cell.layers.means().interval(runqueue);
+	const auto told = cell.paths.layers.means().interval(runqueue);
 	ASSERT_TRUE(told && by_opening);
 	EXPECT_DOUBLE_EQ(told->low, by_opening->low);
 	EXPECT_DOUBLE_EQ(told->high, by_opening->high);

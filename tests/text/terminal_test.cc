@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/analyse.h"
 #include "profiler/text/terminal.h"
 #include "profiler/text/time_scale.h"
 
@@ -226,10 +227,10 @@ TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
 	const Style style{.unicode = true, .width = 120};
 	EXPECT_EQ(terminal_report(result, style).find("% known"), std::string::npos);
 	for (analysis::CellResult &cell : result.cells)
-		cell.typical->messages = cell.typical->layers.deliveries() * 10 / 9;
+		cell.ranges.typical->messages = cell.ranges.typical->layers.deliveries() * 10 / 9;
 	EXPECT_EQ(terminal_report(result, style).find("% known"), std::string::npos) << "nine of ten stand for all";
 	for (analysis::CellResult &cell : result.cells)
-		cell.typical->messages = cell.typical->layers.deliveries() * 50;
+		cell.ranges.typical->messages = cell.ranges.typical->layers.deliveries() * 50;
 	const std::string few = terminal_report(result, style);
 	EXPECT_NE(few.find("  2 % known\n"), std::string::npos) << few;
 	EXPECT_EQ(few.find("▓▓▓"), std::string::npos);
@@ -242,9 +243,9 @@ TEST_F(TerminalTest, TheSlowestOfAllIsToldBesideTheSlowestWithAPath)
 	write_small_run(run, true, kEnoughRounds);
 	analysis::RunResult result = analysis::analyse(run);
 	for (analysis::CellResult &cell : result.cells)
-		cell.latency.max = 0;
+		cell.times.latency.max = 0;
 	EXPECT_EQ(terminal_report(result, {.unicode = true, .width = 160}).find(" · of all "), std::string::npos);
-	result.cells[0].latency.max = 7'000'000;
+	result.cells[0].times.latency.max = 7'000'000;
 	const std::string text = terminal_report(result, {.unicode = true, .width = 160});
 	EXPECT_NE(text.find(" · of all 7"), std::string::npos) << text;
 }
@@ -259,7 +260,7 @@ TEST_F(TerminalTest, ABarOfTypicalMessagesHasAMarkWhereOthersAreUnknown)
 	EXPECT_EQ(terminal_report(result, style).find('?'), std::string::npos);
 	EXPECT_EQ(pages::html_report(result).find(">?<"), std::string::npos);
 	EXPECT_EQ(pages::html_report(result).find(kDoubtReading), std::string::npos);
-	result.cells[0].probed_ns = static_cast<double>(result.cells[0].layers.total_ns()) / 0.755;
+	result.cells[0].paths.deliveries_ns = static_cast<double>(result.cells[0].paths.layers.total_ns()) / 0.755;
 	const std::string text = terminal_report(result, style);
 	EXPECT_NE(text.find("▓░░░░░░░░░░·················?\n"), std::string::npos) << text;
 	EXPECT_NE(text.find("· ?: the paths of these messages are known, but those of more"), std::string::npos) << text;
@@ -268,7 +269,7 @@ TEST_F(TerminalTest, ABarOfTypicalMessagesHasAMarkWhereOthersAreUnknown)
 		<< text;
 	EXPECT_NE(pages::html_report(result).find(">?<"), std::string::npos);
 	EXPECT_NE(pages::html_report(result).find(kDoubtReading), std::string::npos);
-	result.cells[0].probed = result.cells[0].complete() * 2;
+	result.cells[0].paths.deliveries = result.cells[0].paths.complete() * 2;
 	EXPECT_NE(terminal_report(result, style).find("path known of 50 % of messages of uds-stream 64 B pingpong"),
 			  std::string::npos);
 }
@@ -289,16 +290,16 @@ TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)
 {
 	analysis::RunResult result;
 	analysis::CellResult &cell = result.cells.emplace_back();
-	cell.blocks_unprobed = 3;
-	cell.latency.count = 2000;
-	cell.latency.percentiles = {5000, 6000, 9000, std::nullopt};
-	cell.latency.intervals[0] = stats::Interval{4900, 5100};
-	cell.latency.intervals[2] = stats::Interval{9, 9'000'000};
+	cell.blocks.unprobed = 3;
+	cell.times.latency.count = 2000;
+	cell.times.latency.percentiles = {5000, 6000, 9000, std::nullopt};
+	cell.times.latency.intervals[0] = stats::Interval{4900, 5100};
+	cell.times.latency.intervals[2] = stats::Interval{9, 9'000'000};
 	const std::string out = terminal_report(result, {.unicode = true, .verbose = true});
 	EXPECT_NE(out.find("5.00 ±0.10"), std::string::npos) << out;
 	EXPECT_NE(out.find("9.00 ±>100%"), std::string::npos) << out;
 	EXPECT_EQ(out.find("±?"), std::string::npos);
-	cell.latency.intervals[2] = std::nullopt;
+	cell.times.latency.intervals[2] = std::nullopt;
 	const std::string untold = terminal_report(result, {.unicode = true, .width = 400, .verbose = true});
 	EXPECT_EQ(untold.find("9.00"), std::string::npos) << "none without its interval" << untold;
 	cell.observer_effect.p50 = stats::Effect{120, 2, std::nullopt};
@@ -311,14 +312,15 @@ TEST_F(TerminalTest, AFarPercentileHasAColumnWhereSomeCellTellsIt)
 {
 	analysis::RunResult result;
 	analysis::CellResult &cell = result.cells.emplace_back();
-	cell.blocks_unprobed = 100;
-	cell.latency.percentiles = {5000, 6000, 9000, std::nullopt};
-	cell.latency.intervals = {stats::Interval{4900, 5100}, stats::Interval{5900, 6100}, stats::Interval{8000, 10'000}};
+	cell.blocks.unprobed = 100;
+	cell.times.latency.percentiles = {5000, 6000, 9000, std::nullopt};
+	cell.times.latency.intervals = {stats::Interval{4900, 5100}, stats::Interval{5900, 6100},
+									stats::Interval{8000, 10'000}};
 	const Style style{.unicode = true, .width = 400, .verbose = true};
 	const std::string without = terminal_report(result, style);
 	EXPECT_EQ(without.find("  p99.9  "), std::string::npos) << without;
-	cell.latency.percentiles[3] = 40'000;
-	cell.latency.intervals[3] = stats::Interval{30'000, 60'000};
+	cell.times.latency.percentiles[3] = 40'000;
+	cell.times.latency.intervals[3] = stats::Interval{30'000, 60'000};
 	const std::string with = terminal_report(result, style);
 	EXPECT_NE(with.find("  p99.9  "), std::string::npos) << with;
 	EXPECT_NE(with.find("40.0 (30.0..60.0)"), std::string::npos) << with;
@@ -332,7 +334,7 @@ TEST_F(TerminalTest, TellsWhatQualityOfServiceWasGranted)
 	for (const char *target : {"dds/a", "dds/b", "pipe"}) {
 		analysis::CellResult &cell = result.cells.emplace_back();
 		cell.cell.target = target;
-		cell.blocks_unprobed = 3;
+		cell.blocks.unprobed = 3;
 	}
 	EXPECT_EQ(terminal_report(result, {.unicode = true, .verbose = true}).find("quality of service"),
 			  std::string::npos);
@@ -363,8 +365,8 @@ protected:
 		cell.cell.payload_bytes = bytes;
 		if (target == "null")
 			cell.cell.traits = {model::Trait::NotIpc};
-		cell.blocks_unprobed = 3;
-		cell.latency.percentiles[0] = p50_ns;
+		cell.blocks.unprobed = 3;
+		cell.times.latency.percentiles[0] = p50_ns;
 	}
 	std::string text() const { return terminal_report(result, {.unicode = true, .width = 200, .verbose = true}); }
 	analysis::RunResult result;
@@ -398,7 +400,7 @@ TEST_F(TableTest, HasAFloorOnlyUnderWhatItLiesUnder)
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
 	add("null", model::Pattern::PingPong, 64, std::nullopt); // too few messages
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
-	result.cells.back().latency.percentiles[0] = 206;
+	result.cells.back().times.latency.percentiles[0] = 206;
 	result.cells.back().cell.levels.sender_user_ns = 20'000;
 	EXPECT_EQ(text().find("floor"), std::string::npos) << "a delay was put into it";
 	result.cells.back().cell.levels = {};

@@ -55,7 +55,7 @@ TEST(TimeScale, HasNoTextInsteadOfABarThatOnlyLacksAP50)
 {
 	const analysis::CellResult one = made_cell("a", {{Layer::SenderKernel, Part::None, 1000}});
 	analysis::CellResult none = one;
-	none.latency = {};
+	none.times.latency = {};
 	TimeScale scale({&one, &none}, 20);
 	EXPECT_EQ(scale.bar(none, {}), std::string(20, ' '));
 	EXPECT_TRUE(scale.readings().empty());
@@ -68,13 +68,13 @@ TEST(TimeScale, ExplainsWhatItsBarsHaveShownAndNothingElse)
 {
 	const analysis::CellResult whole = made_cell("a", {{Layer::SenderKernel, Part::None, 1000}});
 	analysis::CellResult few = whole, none = whole, doubtful = whole, of_modes = whole;
-	few.typical->messages = 1000;
-	none.typical.reset();
-	none.probed = 400;
-	doubtful.probed = 200;
-	of_modes.typical->messages = 1000;
-	of_modes.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 1200, 40)};
-	analysis::CellMode half = of_modes.modes[1];
+	few.ranges.typical->messages = 1000;
+	none.ranges.typical.reset();
+	none.paths.deliveries = 400;
+	doubtful.paths.deliveries = 200;
+	of_modes.ranges.typical->messages = 1000;
+	of_modes.modes.all = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 1200, 40)};
+	analysis::CellMode half = of_modes.modes.all[1];
 	half.range.messages *= 2;
 	const std::vector<const analysis::CellResult *> all = {&whole, &few, &none, &doubtful, &of_modes};
 	const auto known = [](const std::string &of) {
@@ -84,7 +84,7 @@ TEST(TimeScale, ExplainsWhatItsBarsHaveShownAndNothingElse)
 	TimeScale quiet(all, 20);
 	quiet.bar(whole, {});
 	EXPECT_EQ(text_of(quiet.bar(of_modes, {})), "");
-	quiet.bar(of_modes, of_modes.modes[0], {});
+	quiet.bar(of_modes, of_modes.modes.all[0], {});
 	EXPECT_TRUE(quiet.readings().empty());
 	TimeScale typical(all, 20), of_all(all, 20), of_mode(all, 20), both(all, 20), mark(all, 20);
 	EXPECT_EQ(text_of(typical.bar(few, {})), "10 % known");
@@ -104,15 +104,15 @@ TEST(TimeScale, ExplainsWhatItsBarsHaveShownAndNothingElse)
 TEST(TimeScale, MarksModesOfACellOfWhichTooLittleIsKnown)
 {
 	analysis::CellResult cell = made_cell("a", {{Layer::Wakeup, Part::None, 1000}});
-	cell.modes = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 1200, 40)};
+	cell.modes.all = {made_mode(Layer::Wakeup, 1000, 60), made_mode(Layer::Wakeup, 1200, 40)};
 	EXPECT_EQ(pages::html_report(made_run({cell})).find(">?<"), std::string::npos);
-	cell.probed_ns = 2 * static_cast<double>(cell.layers.total_ns());
+	cell.paths.deliveries_ns = 2 * static_cast<double>(cell.paths.layers.total_ns());
 	TimeScale scale({&cell}, 20);
-	EXPECT_NE(scale.bar(cell, cell.modes[0], {}).find('?'), std::string::npos);
+	EXPECT_NE(scale.bar(cell, cell.modes.all[0], {}).find('?'), std::string::npos);
 	const std::string page = pages::html_report(made_run({cell}));
 	EXPECT_NE(page.find(">?<"), std::string::npos);
 	EXPECT_NE(page.find(kDoubtReading), std::string::npos);
-	for (analysis::CellMode &mode : cell.modes)
+	for (analysis::CellMode &mode : cell.modes.all)
 		mode.range.layers = {};
 	EXPECT_EQ(pages::html_report(made_run({cell})).find(kDoubtReading), std::string::npos) << "no bar has it";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/aggregate.h"
+#include "profiler/analysis/analyse.h"
+#include "profiler/analysis/observer_effect.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -35,18 +36,18 @@ TEST_F(AggregateTest, LayersAreThoseOfTheKnownWay)
 {
 	const RunResult result = of({block(0, false), block(1, true)});
 	const CellResult &cell = result.cells[1];
-	EXPECT_EQ(cell.probed, 100u);
-	ASSERT_EQ(cell.complete(), 100u);
-	EXPECT_EQ(total(cell.layers, Layer::SenderUser), 200u * 100);
-	EXPECT_EQ(total(cell.layers, Layer::SenderKernel), 1000u * 100);
-	EXPECT_EQ(total(cell.layers, Layer::SenderKernel, Part::Notify), 300u * 100);
-	EXPECT_EQ(total(cell.layers, Layer::Wakeup), 1000u * 100);
-	EXPECT_EQ(total(cell.layers, Layer::Runqueue), 1500u * 100);
-	EXPECT_EQ(total(cell.layers, Layer::ReceiverKernel), 1000u * 100);
-	EXPECT_EQ(total(cell.layers, Layer::ReceiverUser), 300u * 100);
-	EXPECT_EQ(cell.layers.total_ns(), kPlainNs * 100);
-	EXPECT_EQ(cell.layers.sum_error_ns(), 0u);
-	for (const LayerRow &row : cell.layers.rows()) {
+	EXPECT_EQ(cell.paths.deliveries, 100u);
+	ASSERT_EQ(cell.paths.complete(), 100u);
+	EXPECT_EQ(total(cell.paths.layers, Layer::SenderUser), 200u * 100);
+	EXPECT_EQ(total(cell.paths.layers, Layer::SenderKernel), 1000u * 100);
+	EXPECT_EQ(total(cell.paths.layers, Layer::SenderKernel, Part::Notify), 300u * 100);
+	EXPECT_EQ(total(cell.paths.layers, Layer::Wakeup), 1000u * 100);
+	EXPECT_EQ(total(cell.paths.layers, Layer::Runqueue), 1500u * 100);
+	EXPECT_EQ(total(cell.paths.layers, Layer::ReceiverKernel), 1000u * 100);
+	EXPECT_EQ(total(cell.paths.layers, Layer::ReceiverUser), 300u * 100);
+	EXPECT_EQ(cell.paths.layers.total_ns(), kPlainNs * 100);
+	EXPECT_EQ(cell.paths.layers.sum_error_ns(), 0u);
+	for (const LayerRow &row : cell.paths.layers.rows()) {
 		const bool sends =
 			row.layer == Layer::SenderUser || (row.layer == Layer::SenderKernel && row.part == Part::None);
 		if (row.part == Part::Notify)
@@ -62,7 +63,8 @@ TEST_F(AggregateTest, RowsAlwaysTileTheLatency)
 {
 	write_small_run(run, true, kEnoughRounds);
 	for (const CellResult &cell : analyse(run).cells)
-		for (const Breakdown *breakdown : {&cell.layers, &cell.typical->layers, &cell.tail->layers}) {
+		for (const Breakdown *breakdown :
+			 {&cell.paths.layers, &cell.ranges.typical->layers, &cell.ranges.tail->layers}) {
 			uint64_t sum = 0;
 			double mean = 0;
 			for (const LayerRow &row : breakdown->rows()) {
@@ -85,23 +87,23 @@ TEST_F(AggregateTest, LatencyComesFromUnprobedBlocksAndLayersFromProbedOnes)
 	write_small_run(run);
 	const RunResult result = analyse(run);
 	const CellResult &cell = result.cells[0];
-	EXPECT_EQ(cell.blocks_probed, 4u);
-	EXPECT_EQ(cell.blocks_unprobed, 4u);
-	EXPECT_EQ(cell.latency.count, 2u * 300 * 4);
-	EXPECT_EQ(cell.latency.min, kPlainNs);
-	EXPECT_EQ(cell.latency.max, kPlainNs + 70 + 2000);
-	EXPECT_EQ(cell.latency_probed.count, 2u * 300 * 4);
-	EXPECT_EQ(cell.latency_probed.min, kPlainNs + 210);
-	EXPECT_EQ(cell.latency_probed.max, kPlainNs + 381'000) << "slow messages stay";
-	EXPECT_EQ(cell.by_flow.at(0).count, 1200u);
-	EXPECT_EQ(cell.by_flow.at(1).count, 1200u);
-	EXPECT_EQ(cell.round_trip.count, 1200u);
-	EXPECT_EQ(cell.pacing.count, 0u);
-	EXPECT_EQ(result.cells[1].pacing.count, 1200u);
-	EXPECT_TRUE(result.cells[1].by_flow.empty()) << "oneway has one direction: it is latency itself";
+	EXPECT_EQ(cell.blocks.probed, 4u);
+	EXPECT_EQ(cell.blocks.unprobed, 4u);
+	EXPECT_EQ(cell.times.latency.count, 2u * 300 * 4);
+	EXPECT_EQ(cell.times.latency.min, kPlainNs);
+	EXPECT_EQ(cell.times.latency.max, kPlainNs + 70 + 2000);
+	EXPECT_EQ(cell.times.latency_probed.count, 2u * 300 * 4);
+	EXPECT_EQ(cell.times.latency_probed.min, kPlainNs + 210);
+	EXPECT_EQ(cell.times.latency_probed.max, kPlainNs + 381'000) << "slow messages stay";
+	EXPECT_EQ(cell.times.by_flow.at(0).count, 1200u);
+	EXPECT_EQ(cell.times.by_flow.at(1).count, 1200u);
+	EXPECT_EQ(cell.times.round_trip.count, 1200u);
+	EXPECT_EQ(cell.times.pacing.count, 0u);
+	EXPECT_EQ(result.cells[1].times.pacing.count, 1200u);
+	EXPECT_TRUE(result.cells[1].times.by_flow.empty()) << "oneway has one direction: it is latency itself";
 	EXPECT_EQ(cell.messages.sent, 2u * 300 * 8) << "every block";
 	EXPECT_EQ(cell.messages.received, 2u * 300 * 8);
-	EXPECT_EQ(cell.probed, cell.complete());
+	EXPECT_EQ(cell.paths.deliveries, cell.paths.complete());
 }
 
 TEST_F(AggregateTest, ObserverEffectIsThePairedDifferenceOfBlocksWithoutTheirDrift)
@@ -123,13 +125,13 @@ TEST_F(AggregateTest, TheTailIsWhatReachesTheProbedP99)
 {
 	write_small_run(run, true, kEnoughRounds);
 	const CellResult cell = analyse(run).cells[0];
-	ASSERT_TRUE(cell.tail.has_value());
-	EXPECT_EQ(cell.tail->from_ns, *cell.latency_probed.percentiles[2]);
-	EXPECT_GE(cell.tail->layers.deliveries(), 3600u / 100);
-	EXPECT_LT(cell.tail->layers.deliveries(), 3600u / 20);
-	EXPECT_EQ(cell.tail->messages, cell.tail->layers.deliveries()) << "all paths are known";
-	EXPECT_GT(total(cell.tail->layers, Layer::Runqueue) / cell.tail->layers.deliveries(),
-			  2u * total(cell.layers, Layer::Runqueue) / cell.layers.deliveries());
+	ASSERT_TRUE(cell.ranges.tail.has_value());
+	EXPECT_EQ(cell.ranges.tail->from_ns, *cell.times.latency_probed.percentiles[2]);
+	EXPECT_GE(cell.ranges.tail->layers.deliveries(), 3600u / 100);
+	EXPECT_LT(cell.ranges.tail->layers.deliveries(), 3600u / 20);
+	EXPECT_EQ(cell.ranges.tail->messages, cell.ranges.tail->layers.deliveries()) << "all paths are known";
+	EXPECT_GT(total(cell.ranges.tail->layers, Layer::Runqueue) / cell.ranges.tail->layers.deliveries(),
+			  2u * total(cell.paths.layers, Layer::Runqueue) / cell.paths.layers.deliveries());
 }
 
 // Most messages are alike, and one in fifty waits for 2000 ns: the mean includes that, the typical messages don't.
@@ -137,15 +139,15 @@ TEST_F(AggregateTest, TypicalMessagesAreThoseAroundTheMedian)
 {
 	write_small_run(run, true, kEnoughRounds);
 	const CellResult cell = analyse(run).cells[1];
-	ASSERT_TRUE(cell.typical.has_value());
-	const uint64_t p50 = cell.latency_probed.percentiles[0].value();
-	EXPECT_LE(cell.typical->from_ns, p50);
-	EXPECT_GE(cell.typical->to_ns, p50);
-	EXPECT_GE(cell.typical->messages, 1800u / 5);
-	EXPECT_LT(cell.typical->messages, 1800u / 2);
-	EXPECT_EQ(cell.typical->layers.deliveries(), cell.typical->messages);
-	EXPECT_NEAR(cell.typical->layers.mean_ns(), static_cast<double>(p50), 25);
-	EXPECT_GT(cell.layers.mean_ns(), static_cast<double>(p50) + 30);
+	ASSERT_TRUE(cell.ranges.typical.has_value());
+	const uint64_t p50 = cell.times.latency_probed.percentiles[0].value();
+	EXPECT_LE(cell.ranges.typical->from_ns, p50);
+	EXPECT_GE(cell.ranges.typical->to_ns, p50);
+	EXPECT_GE(cell.ranges.typical->messages, 1800u / 5);
+	EXPECT_LT(cell.ranges.typical->messages, 1800u / 2);
+	EXPECT_EQ(cell.ranges.typical->layers.deliveries(), cell.ranges.typical->messages);
+	EXPECT_NEAR(cell.ranges.typical->layers.mean_ns(), static_cast<double>(p50), 25);
+	EXPECT_GT(cell.paths.layers.mean_ns(), static_cast<double>(p50) + 30);
 }
 
 // What fills a log ends a block: its messages count as any, and the mean of blocks tells what they would have been.
@@ -163,49 +165,49 @@ TEST_F(AggregateTest, TheFewMessagesOfABlockThatEndedEarlyCountAsAny)
 	}
 	blocks[3].end = model::BlockEnd::LogFull;
 	const CellResult cell = of(blocks).cells[1];
-	EXPECT_EQ(cell.blocks_log_full, 1u);
+	EXPECT_EQ(cell.blocks.log_full, 1u);
 	const double few_ns = 10 * 60'000.0 / 2460;
-	EXPECT_NEAR(cell.layers.mean_ns(), kPlainNs + few_ns, 1e-6);
-	EXPECT_NEAR(cell.layers.mean_ns(), cell.latency_probed.mean, 1e-6);
-	for (const LayerRow &row : cell.layers.rows())
+	EXPECT_NEAR(cell.paths.layers.mean_ns(), kPlainNs + few_ns, 1e-6);
+	EXPECT_NEAR(cell.paths.layers.mean_ns(), cell.times.latency_probed.mean, 1e-6);
+	for (const LayerRow &row : cell.paths.layers.rows())
 		if (row.layer == Layer::Runqueue) {
 			EXPECT_NEAR(row.mean_ns, 1500 + few_ns, 1e-6);
 		}
-	EXPECT_NEAR(cell.latency_probed.mean_by_block, kPlainNs + 10'000, 1e-6) << "a sixth of the blocks";
+	EXPECT_NEAR(cell.times.latency_probed.mean_by_block, kPlainNs + 10'000, 1e-6) << "a sixth of the blocks";
 }
 
 // The messages with unknown paths are mostly those that waited.
 TEST_F(AggregateTest, WhetherLayersTellIsAskedOfTimeToo)
 {
 	CellResult cell = of({block(0, true, 100)}).cells[1];
-	EXPECT_TRUE(cell.tells_where());
-	EXPECT_DOUBLE_EQ(cell.share_known(), 1);
-	cell.probed = 105;
-	EXPECT_TRUE(cell.tells_where());
-	cell.probed_ns = static_cast<double>(cell.layers.total_ns()) / 0.8;
-	EXPECT_FALSE(cell.tells_where()) << "the five that aren't known took a fifth of the time";
-	EXPECT_DOUBLE_EQ(cell.share_known(), 0.8);
+	EXPECT_TRUE(cell.paths.tells_where());
+	EXPECT_DOUBLE_EQ(cell.paths.share_known(), 1);
+	cell.paths.deliveries = 105;
+	EXPECT_TRUE(cell.paths.tells_where());
+	cell.paths.deliveries_ns = static_cast<double>(cell.paths.layers.total_ns()) / 0.8;
+	EXPECT_FALSE(cell.paths.tells_where()) << "the five that aren't known took a fifth of the time";
+	EXPECT_DOUBLE_EQ(cell.paths.share_known(), 0.8);
 }
 
 TEST_F(AggregateTest, WithoutEnoughMessagesThereIsNoTail)
 {
 	const CellResult cell = of({block(0, true, 500)}).cells[1];
-	EXPECT_FALSE(cell.tail.has_value());
-	EXPECT_TRUE(cell.typical.has_value());
+	EXPECT_FALSE(cell.ranges.tail.has_value());
+	EXPECT_TRUE(cell.ranges.typical.has_value());
 }
 
 TEST_F(AggregateTest, RemembersTheWorstMessageAndWhoDelayedIt)
 {
 	write_small_run(run);
 	const CellResult cell = analyse(run).cells[0];
-	ASSERT_NE(cell.worst(), nullptr);
-	EXPECT_EQ(cell.worst()->latency_ns(), kPlainNs + 381'000);
-	EXPECT_EQ(cell.worst()->seq, 150u);
-	EXPECT_EQ(cell.worst()->round, 6u);
-	EXPECT_TRUE(cell.worst()->back);
-	EXPECT_EQ(cell.worst()->task_names.at(kHog), "kworker/1:2");
-	EXPECT_EQ(cell.worst()->task_names.at(kTids[0]), "initiator");
-	const auto culprits = cell.culprits.top(1);
+	ASSERT_NE(cell.followed.worst(), nullptr);
+	EXPECT_EQ(cell.followed.worst()->latency_ns(), kPlainNs + 381'000);
+	EXPECT_EQ(cell.followed.worst()->seq, 150u);
+	EXPECT_EQ(cell.followed.worst()->round, 6u);
+	EXPECT_TRUE(cell.followed.worst()->back);
+	EXPECT_EQ(cell.followed.worst()->task_names.at(kHog), "kworker/1:2");
+	EXPECT_EQ(cell.followed.worst()->task_names.at(kTids[0]), "initiator");
+	const auto culprits = cell.paths.culprits.top(1);
 	ASSERT_EQ(culprits.size(), 1u);
 	EXPECT_EQ(culprits[0].name, "kworker/1:2");
 	EXPECT_EQ(culprits[0].layer, Layer::Runqueue);
@@ -216,15 +218,15 @@ TEST_F(AggregateTest, RemembersTheSlowestMessages)
 {
 	write_small_run(run);
 	const CellResult cell = analyse(run).cells[0];
-	ASSERT_EQ(cell.slowest.size(), CellResult::kSlowest);
-	EXPECT_EQ(&cell.slowest.front(), cell.worst());
+	ASSERT_EQ(cell.followed.slowest.size(), FollowedMessages::kSlowest);
+	EXPECT_EQ(&cell.followed.slowest.front(), cell.followed.worst());
 	// One message in 50 waits 2000 ns longer, and most do in the last probed block, of round 6.
-	for (size_t i = 1; i < cell.slowest.size(); ++i) {
-		EXPECT_EQ(cell.slowest[i].latency_ns(), kPlainNs + 2260);
-		EXPECT_EQ(cell.slowest[i].round, 6u);
-		EXPECT_EQ(cell.slowest[i].seq % 50, 7u);
-		EXPECT_FALSE(i > 1 && cell.slowest[i].seq == cell.slowest[i - 1].seq &&
-					 cell.slowest[i].back == cell.slowest[i - 1].back);
+	for (size_t i = 1; i < cell.followed.slowest.size(); ++i) {
+		EXPECT_EQ(cell.followed.slowest[i].latency_ns(), kPlainNs + 2260);
+		EXPECT_EQ(cell.followed.slowest[i].round, 6u);
+		EXPECT_EQ(cell.followed.slowest[i].seq % 50, 7u);
+		EXPECT_FALSE(i > 1 && cell.followed.slowest[i].seq == cell.followed.slowest[i - 1].seq &&
+					 cell.followed.slowest[i].back == cell.followed.slowest[i - 1].back);
 	}
 }
 
@@ -249,10 +251,10 @@ TEST_F(AggregateTest, KnowsTheAnswersOfOneThread)
 	writer.add(one);
 	writer.finish({});
 	const CellResult cell = analyse(run).cells[0];
-	EXPECT_EQ(cell.complete(), 2u);
-	ASSERT_NE(cell.worst(), nullptr);
-	EXPECT_EQ(cell.worst()->latency_ns(), 310u);
-	EXPECT_TRUE(cell.worst()->back);
+	EXPECT_EQ(cell.paths.complete(), 2u);
+	ASSERT_NE(cell.followed.worst(), nullptr);
+	EXPECT_EQ(cell.followed.worst()->latency_ns(), 310u);
+	EXPECT_TRUE(cell.followed.worst()->back);
 }
 
 TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNotOutOfTheLatency)
@@ -265,13 +267,14 @@ TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNo
 	EXPECT_EQ(cell.capture.dropped, 42u);
 	EXPECT_EQ(cell.capture.records, 60u + 102u);
 	EXPECT_EQ(cell.capture.bytes, 162u * 64);
-	EXPECT_EQ(cell.latency_probed.count, 100u);
-	EXPECT_EQ(cell.probed, 100u);
-	EXPECT_LT(cell.complete(), 60u);
-	EXPECT_GT(cell.complete(), 40u);
-	EXPECT_EQ(cell.complete() + std::accumulate(cell.incomplete.begin(), cell.incomplete.end(), uint64_t{0}),
-			  cell.probed);
-	EXPECT_GT(cell.incomplete[static_cast<size_t>(path::Reason::LostRecord)], 0u);
+	EXPECT_EQ(cell.times.latency_probed.count, 100u);
+	EXPECT_EQ(cell.paths.deliveries, 100u);
+	EXPECT_LT(cell.paths.complete(), 60u);
+	EXPECT_GT(cell.paths.complete(), 40u);
+	EXPECT_EQ(cell.paths.complete() +
+				  std::accumulate(cell.paths.incomplete.begin(), cell.paths.incomplete.end(), uint64_t{0}),
+			  cell.paths.deliveries);
+	EXPECT_GT(cell.paths.incomplete[static_cast<size_t>(path::Reason::LostRecord)], 0u);
 }
 
 TEST_F(AggregateTest, InvertedStampsNeverBecomeALatency)
@@ -280,9 +283,9 @@ TEST_F(AggregateTest, InvertedStampsNeverBecomeALatency)
 	bad.flows[0].recvs[50].recv_ns = 5;
 	const CellResult cell = of({bad}).cells[1];
 	EXPECT_EQ(cell.messages.inverted, 1u);
-	EXPECT_EQ(cell.latency_probed.count, 99u);
-	EXPECT_EQ(cell.incomplete[static_cast<size_t>(path::Reason::InvertedTime)], 1u);
-	EXPECT_EQ(cell.complete(), 99u);
+	EXPECT_EQ(cell.times.latency_probed.count, 99u);
+	EXPECT_EQ(cell.paths.incomplete[static_cast<size_t>(path::Reason::InvertedTime)], 1u);
+	EXPECT_EQ(cell.paths.complete(), 99u);
 }
 
 TEST_F(AggregateTest, FailedBlocksKeepWhatTheyMeasured)
@@ -293,8 +296,8 @@ TEST_F(AggregateTest, FailedBlocksKeepWhatTheyMeasured)
 	failed.flows[0].recvs.resize(52);
 	const RunResult result = of({failed});
 	const CellResult &cell = result.cells[1];
-	EXPECT_EQ(cell.blocks_failed, 1u);
-	EXPECT_EQ(cell.latency.count, 50u);
+	EXPECT_EQ(cell.blocks.failed, 1u);
+	EXPECT_EQ(cell.times.latency.count, 50u);
 	EXPECT_EQ(cell.messages.lost, 50u);
 	EXPECT_FALSE(explain::valid(result));
 }
@@ -307,8 +310,8 @@ TEST_F(AggregateTest, ARunThatDiedIsResolvedAsFarAsItCame)
 	const RunResult result = analyse(run);
 	EXPECT_TRUE(result.partial());
 	EXPECT_TRUE(result.truncated);
-	EXPECT_EQ(result.cells[0].blocks_probed + result.cells[0].blocks_unprobed, 8u);
-	EXPECT_EQ(result.cells[1].blocks_probed + result.cells[1].blocks_unprobed, 7u);
+	EXPECT_EQ(result.cells[0].blocks.probed + result.cells[0].blocks.unprobed, 8u);
+	EXPECT_EQ(result.cells[1].blocks.probed + result.cells[1].blocks.unprobed, 7u);
 	EXPECT_FALSE(explain::valid(result));
 }
 
@@ -383,7 +386,7 @@ TEST_F(AggregateTest, APercentileThatMayTakeLongerThanTheRunIsMissing)
 		blocks.push_back(make_block(socket_cell(model::Pattern::OneWay), plan));
 		measured_ns += blocks.back().window->finish.monotonic_ns - blocks.back().window->begin.monotonic_ns;
 	}
-	const stats::Distribution latency = of(blocks).cells[1].latency;
+	const stats::Distribution latency = of(blocks).cells[1].times.latency;
 	ASSERT_EQ(latency.count, 500u);
 	ASSERT_LT(measured_ns, 1'000'000'000u);
 	EXPECT_FALSE(latency.percentiles[0] || latency.intervals[0]) << latency.intervals[0]->high;
@@ -393,14 +396,14 @@ TEST(Notices, OfSpinnersUnderFifoSayWhatHappened)
 {
 	RunResult result;
 	CellResult &cell = result.cells.emplace_back();
-	cell.blocks_probed = 3;
+	cell.blocks.probed = 3;
 	cell.cell.wait = model::Wait::Spin;
 	cell.cell.levels.fifo_priority = 1;
 	const auto add = [&](Layer layer) {
 		path::Path path;
 		path.recv_ns = 5000;
 		path.segments.push_back({layer, Part::None, 0, 1, {}, {5000, {}}, {}});
-		cell.layers.add(path, {});
+		cell.paths.layers.add(path, {});
 	};
 	const auto told = [&](const char *what) {
 		return std::ranges::any_of(text::notice_sentences(result),
@@ -423,7 +426,7 @@ TEST(Notices, InBriefAreThoseThatNothingElseSumsUp)
 							"c can't wait by spin: left out there", "d can't wait by spin: left out there",
 							"the daemon died"};
 	CellResult &cell = result.cells.emplace_back();
-	cell.blocks_unprobed = 3;
+	cell.blocks.unprobed = 3;
 	cell.messages.lost = 7;
 	EXPECT_EQ(text::brief_notices(result),
 			  (std::vector<std::string>{"a, b and 2 more can't wait by spin: left out there", "the daemon died"}));
