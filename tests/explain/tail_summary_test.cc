@@ -97,7 +97,7 @@ TEST(TailSummary, IsOneScreen)
 	EXPECT_NE(text.find("of 35 cells: 34 explained, 1 too few"), std::string::npos) << text;
 	EXPECT_NE(text.find("(a task of others)"), std::string::npos) << text;
 	EXPECT_NE(text.find("take no longer than typical ones"), std::string::npos) << text;
-	EXPECT_NE(text.find("next      34 cells, 90 % of the growth: tasks on these CPUs (hog): take other"),
+	EXPECT_NE(text.find("next      34 cells, 90 % of the growth: tasks on these CPUs (task 1): take other"),
 			  std::string::npos)
 		<< text;
 }
