@@ -115,6 +115,9 @@ def share(part, whole):
 
 
 def line(name, result, other=""):
+    if not result["links"]:
+        print(f"{name:20} no messages between two of the programs", flush=True)
+        return
     messages = matched = answered = paired = whole = 0
     for link in result["links"]:
         for way in ("to_server", "to_client"):

@@ -353,7 +353,7 @@ def picture_of_screen(lines, layers, title, palette):
 
 def picture_of_report(path, title, palette):
     lines = read(path).splitlines()
-    legend = next(line for line in lines if line.startswith("█ "))
+    legend = next(line for line in lines if line[:2] in ("█ ", "▓ ", "░ "))
     begin = next(at for at, line in enumerate(lines) if line.startswith("one way, µs"))
     words, groups, heading, cell = words_of([legend]), {}, "", ""
     for line in lines[begin + 1 : lines.index(legend)]:

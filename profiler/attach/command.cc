@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 
 #include "profiler/failure.h"
@@ -37,8 +36,9 @@ constexpr int kNotExecuted = 127; // as of a shell
 	for (const std::string &word : words)
 		argv.push_back(const_cast<char *>(word.c_str()));
 	argv.push_back(nullptr);
-	execvp(argv[0], argv.data());
-	fmt::print(stderr, "icepath: {} can't be executed: {}\n", words[0], std::strerror(errno));
+	execvp(argv[0], argv.data()); // which closes `parent`
+	const int why = errno;
+	(void)!write(parent, &why, sizeof(why));
 	_exit(kNotExecuted);
 }
 
@@ -54,6 +54,7 @@ Command::Command(const std::vector<std::string> &words, const privilege::Identit
 	char byte = 0;
 	if (pid_ < 0 || read(ours.get(), &byte, 1) != 1)
 		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be started", words[0]));
+	name_ = words[0];
 	goes_ = std::move(ours);
 }
 
@@ -64,6 +65,9 @@ void Command::start()
 		return;
 	if (send(goes_.get(), &byte, 1, MSG_NOSIGNAL) != 1)
 		throw Failure(ExitCode::MachineCannot, "the command has ended before it was started");
+	int why = 0;
+	if (recv(goes_.get(), &why, sizeof(why), 0) == sizeof(why))
+		throw Failure(ExitCode::Usage, fmt::format("{} can't be executed: {}", name_, std::strerror(why)));
 	goes_.reset();
 }
 

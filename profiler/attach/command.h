@@ -18,11 +18,13 @@ public:
 	// Throws Failure(MachineCannot).
 	Command(const std::vector<std::string> &words, const privilege::Identity &user);
 	pid_t pid() const { return pid_; }
-	void start(); // the first time
+	// The first time: lets it go on, into the program. Throws Failure if it has ended, or there is no such program.
+	void start();
 	void reap() const; // once it has ended
 
 private:
 	pid_t pid_ = -1;
+	std::string name_;
 	Fd goes_;
 };
 

@@ -15,12 +15,13 @@
 #include "profiler/machine/host.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/report/report.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/run/session.h"
 
 namespace icepath::cli {
 
-ExitCode attach(const AttachOptions &options, const std::string &command_line, const Style & /*style*/)
+ExitCode attach(const AttachOptions &options, const std::string &command_line, const Style &style)
 {
 	handle_signals();
 	const privilege::Identity user = privilege::invoking_user();
@@ -61,7 +62,10 @@ ExitCode attach(const AttachOptions &options, const std::string &command_line, c
 		complain(fmt::format("icepath: {}\n", notice));
 	if (!options.quiet)
 		complain(fmt::format("icepath: {} records of {} windows\n", outcome.records, outcome.windows));
-	print(fmt::format("report: icepath report {}\n", wishes.directory));
+	const report::Report report =
+		report::report_and_write(wishes.directory, {style.colour, style.unicode, style.width});
+	print(report.text);
+	print(fmt::format("report: icepath report {}   data: {}/run.json\n", wishes.directory, wishes.directory));
 	if (makes_results)
 		complain(fmt::format("icepath: made the folder {} here\n", kResults));
 	return ExitCode::Ok;

@@ -11,11 +11,11 @@
 namespace icepath::cli {
 namespace {
 
-std::string long_names(const std::set<CLI::Option *> &options)
+std::string names_of(const std::set<CLI::Option *> &options)
 {
 	std::vector<std::string> names;
 	for (const CLI::Option *option : options)
-		names.push_back("--" + option->get_lnames().front());
+		names.push_back(option->get_positional() ? option->get_name(true) : "--" + option->get_lnames().front());
 	std::ranges::sort(names); // the set is in the order of addresses
 	return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -29,9 +29,9 @@ std::string text_of(const CLI::Option &option)
 	if (!usual.empty())
 		text += fmt::format("; default: {}", usual);
 	if (!option.get_needs().empty())
-		text += fmt::format("; only with {}", long_names(option.get_needs()));
+		text += fmt::format("; only with {}", names_of(option.get_needs()));
 	if (!option.get_excludes().empty())
-		text += fmt::format("; not with {}", long_names(option.get_excludes()));
+		text += fmt::format("; not with {}", names_of(option.get_excludes()));
 	return text;
 }
 

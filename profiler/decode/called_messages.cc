@@ -19,6 +19,7 @@ struct Placed {
 	const Thread *thread = nullptr; // never nullptr
 	const Call *call = nullptr; // never nullptr
 	uint64_t given_to = 0;
+	bool has_place = true;
 	Place place;
 	bool contended = false;
 	uint64_t alone_ns = 0; // if contended, the end of the last call that overlaps
@@ -46,7 +47,8 @@ uint64_t known_by(const std::set<const Thread *> &threads, const Placed &placed)
 	return by_ns;
 }
 
-// Calls that overlap calls of other threads, and those that overlap these.
+// Calls that overlap calls of other threads, and those that overlap these. Those without a place count as well, and are
+// left out then.
 void find_contended(std::vector<Placed> &calls)
 {
 	std::ranges::stable_sort(calls, {}, [](const Placed &one) { return one.call->begin_ns; });
@@ -63,6 +65,7 @@ void find_contended(std::vector<Placed> &calls)
 			first->alone_ns = end_ns;
 		}
 	}
+	std::erase_if(calls, [](const Placed &one) { return !one.has_place; });
 }
 
 class Messages {
@@ -96,11 +99,13 @@ private:
 			return;
 		if (call.kind == Call::Kind::Send) {
 			const uint64_t object = peers.comes_out_of(call.object);
-			if (const auto place = positions_.given(thread, call); place && object != 0)
-				streams_[object].gives.push_back({&thread, &call, call.object, *place});
+			const auto place = positions_.given(thread, call);
+			if (object != 0)
+				streams_[object].gives.push_back(
+					{&thread, &call, call.object, place.has_value(), place.value_or(Place{})});
 		} else if (call.kind == Call::Kind::Receive) {
-			if (const auto place = positions_.taken(thread, call))
-				streams_[call.object].takes.push_back({&thread, &call, 0, *place});
+			const auto place = positions_.taken(thread, call);
+			streams_[call.object].takes.push_back({&thread, &call, 0, place.has_value(), place.value_or(Place{})});
 		}
 	}
 
@@ -166,8 +171,8 @@ private:
 		const auto first =
 			std::ranges::partition_point(takes, [&](const Placed &take) { return take.place.end <= give.begin(); });
 		message.identity = give.place.counted ? Identity::Counted : Identity::Exact;
-		if (give.contended ||
-			(!passed_over && std::any_of(first, std::next(last), [](const Placed &take) { return take.contended; })))
+		const auto is_contended = [](const Placed &one) { return one.contended || one.place.in_order_of_calls; };
+		if (is_contended(give) || (!passed_over && std::any_of(first, std::next(last), is_contended)))
 			message.identity = Identity::Contended;
 		else if (contradicts || passed_over || last->call->end_ns < give.call->begin_ns ||
 				 last->place.counted != give.place.counted || is_doubted(object, give))

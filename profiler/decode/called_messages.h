@@ -6,7 +6,9 @@
 // Where the bytes of a call are in their stream (positions.h) says which call took them. If two threads give at the
 // same time, neither a position that the kernel's side read nor the order of the records says whose bytes came first.
 // Until both calls are over, the messages of both are *contended*; the bytes after them aren't. The same holds for
-// threads that take at the same time. Contended and unmatched messages have no receiver here.
+// threads that take at the same time. Of a pipe even the order of calls that don't overlap is known only by their ends:
+// once a second thread has given to it, or taken from it, its messages are contended. Contended and unmatched messages
+// have no receiver here.
 //
 // A lost record of a giving call leaves bytes without a giver, one of a taking call bytes without a taker. Both show as
 // a gap between positions, so other messages stay right.
@@ -24,7 +26,7 @@ namespace icepath::decode {
 enum class Identity : uint8_t {
 	Exact, // the position that the capture read at the socket
 	Counted, // the bytes counted here
-	Contended, // calls overlapped
+	Contended, // calls overlapped, or several threads use a pipe
 	Unmatched, // what took it isn't known, and later bytes have been taken; or two positions contradict each other
 };
 inline constexpr std::array<std::string_view, 4> kIdentityNames = {"exact", "counted", "contended", "unmatched"};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <unordered_map>
 
 #include "ebpf/records.h"
@@ -20,53 +21,67 @@ struct Step {
 	const Call *call = nullptr;
 };
 
-// Instants within a taking call at which the stream was empty: as in takings.cc.
+// Instants within a taking call at which the stream was empty, if nobody gave then and nobody else took during the
+// call. A sleep that was ended before it began isn't one: it may have been for the stream's lock, and its holder's call
+// may have begun later than this one.
 void add_empty(const Thread &thread, const Call &call, std::vector<Step> &steps)
 {
 	if (call.found_nothing)
 		steps.push_back({call.begin_ns, Step::Kind::Empty, call.object, &thread, &call});
 	auto off = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.out_ns < call.begin_ns; });
-	uint64_t asked_ns = call.begin_ns;
 	for (; off != thread.off.end() && off->out_ns < call.end_ns; ++off)
-		if (!off->preempted && off->waking_ns != 0) {
-			steps.push_back({off->waking_ns < off->out_ns ? asked_ns : off->out_ns, Step::Kind::Empty, call.object,
-							 &thread, &call});
-			asked_ns = off->in_ns;
-		}
+		if (!off->preempted && off->waking_ns >= off->out_ns)
+			steps.push_back({off->out_ns, Step::Kind::Empty, call.object, &thread, &call});
 }
 
 // Counts begin at 0, and more may be taken than was given since then.
 constexpr uint64_t kOrigin = uint64_t{1} << 62;
 
-struct Give {
+struct Span {
 	uint64_t begin_ns = 0, end_ns = 0; // later: end_ns of the latest that began until then
 };
+
 bool is_pipe(const Call &call)
 {
 	return call.stream == model::StreamKind::Pipe || call.stream == model::StreamKind::Fifo;
 }
 
-using Gives = std::unordered_map<uint64_t, std::vector<Give>>; // by stream, then by begin
+using Spans = std::vector<Span>; // by begin
 
-void put_in_order(Gives &gives)
+void put_in_order(Spans &spans)
 {
-	for (auto &[object, some] : gives) {
-		std::ranges::sort(some, {}, &Give::begin_ns);
-		uint64_t reach_ns = 0;
-		for (Give &give : some)
-			give.end_ns = reach_ns = std::max(reach_ns, give.end_ns);
+	std::ranges::sort(spans, {}, &Span::begin_ns);
+	uint64_t reach_ns = 0;
+	for (Span &span : spans)
+		span.end_ns = reach_ns = std::max(reach_ns, span.end_ns);
+}
+
+// Whether one of them has an instant in [begin_ns, end_ns].
+bool overlaps(const Spans &spans, uint64_t begin_ns, uint64_t end_ns)
+{
+	const auto after = std::ranges::partition_point(spans, [&](const Span &span) { return span.begin_ns <= end_ns; });
+	return after != spans.begin() && std::prev(after)->end_ns > begin_ns;
+}
+
+// Calls that move bytes of a stream.
+struct Moving {
+	Spans gives;
+	std::map<const Thread *, Spans> takes;
+
+	void put_in_order()
+	{
+		decode::put_in_order(gives);
+		for (auto &[thread, spans] : takes)
+			decode::put_in_order(spans);
 	}
-}
 
-bool is_being_given(const Gives &gives, const Step &empty)
-{
-	const auto found = gives.find(empty.object);
-	if (found == gives.end())
-		return false;
-	const auto after =
-		std::ranges::partition_point(found->second, [&](const Give &give) { return give.begin_ns <= empty.at_ns; });
-	return after != found->second.begin() && std::prev(after)->end_ns > empty.at_ns;
-}
+	bool show(const Step &empty) const
+	{
+		return !overlaps(gives, empty.at_ns, empty.at_ns) && std::ranges::none_of(takes, [&](const auto &one) {
+			return one.first != empty.thread && overlaps(one.second, empty.call->begin_ns, empty.call->end_ns);
+		});
+	}
+};
 
 } // namespace
 
@@ -131,7 +146,7 @@ uint64_t Peers::comes_out_of(uint64_t given_to) const
 void Positions::count(const Observations &seen, const Peers &peers, uint64_t until_ns)
 {
 	std::vector<Step> steps;
-	Gives gives;
+	std::unordered_map<uint64_t, Moving> moving; // by stream
 	for (const auto &[tid, thread] : seen.threads)
 		for (const Call &call : thread.calls) {
 			const bool gave = call.kind == Call::Kind::Send, took = call.kind == Call::Kind::Receive;
@@ -141,8 +156,8 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 			const uint64_t object = gave ? peers.comes_out_of(call.object) : call.object;
 			if (object == 0)
 				continue;
-			if (gave && call.moved)
-				gives[object].push_back({call.begin_ns, call.end_ns});
+			if (call.moved)
+				(gave ? moving[object].gives : moving[object].takes[&thread]).push_back({call.begin_ns, call.end_ns});
 			if (call.end_ns <= until_ns_ || call.end_ns > until_ns)
 				continue;
 			if (call.moved)
@@ -153,7 +168,8 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 	for (const LossWindow &lost : seen.lost)
 		if (lost.end_ns > until_ns_ && lost.end_ns <= until_ns)
 			steps.push_back({lost.end_ns, Step::Kind::Loss, 0, nullptr, nullptr});
-	put_in_order(gives);
+	for (auto &[object, calls] : moving)
+		calls.put_in_order();
 	std::ranges::stable_sort(steps, {}, &Step::at_ns);
 	for (const Step &step : steps)
 		if (step.kind == Step::Kind::Give || step.kind == Step::Kind::Take)
@@ -161,7 +177,7 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 	for (const Step &step : steps)
 		if (step.kind == Step::Kind::Loss)
 			lost(step.at_ns);
-		else if (step.kind == Step::Kind::Empty && !is_being_given(gives, step))
+		else if (step.kind == Step::Kind::Empty && moving[step.object].show(step))
 			was_empty(step.object, step.at_ns);
 	until_ns_ = until_ns;
 }
@@ -169,12 +185,22 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 void Positions::count_step(const Thread &thread, const Call &call, uint64_t object)
 {
 	Counter &counter = counters_[object];
-	auto &counted = call.kind == Call::Kind::Send ? counter.given : counter.taken;
+	const bool gave = call.kind == Call::Kind::Send;
+	auto &counted = gave ? counter.given : counter.taken;
+	Threads &threads = gave ? counter.givers : counter.takers;
+	if (threads.first == 0)
+		threads.first = thread.tid;
+	else if (threads.first != thread.tid)
+		threads.several_ns = std::min(threads.several_ns, call.end_ns);
 	if (is_pipe(call) && (call.position != 0 || counter.by_capture)) {
 		if (call.position == 0)
 			return;
-		if (!counter.by_capture)
+		if (!counter.by_capture) {
+			const Threads givers = counter.givers, takers = counter.takers;
 			counter = {};
+			counter.givers = givers;
+			counter.takers = takers;
+		}
 		counter.by_capture = true;
 		counted.push_back({call.end_ns, call.position - 1});
 		places_[key_of(thread, call)] = {object, call.position - 1, call.end_ns, true};
@@ -240,7 +266,8 @@ std::optional<Place> Positions::given(const Thread &thread, const Call &call) co
 	if (!own->second.counted)
 		return Place{own->second.total, false};
 	const Counter &counter = counters_.at(own->second.object);
-	return Place{kOrigin + own->second.total, !counter.by_capture || counter.taken_less_given != 0};
+	return Place{kOrigin + own->second.total, !counter.by_capture || counter.taken_less_given != 0,
+				 own->second.end_ns >= counter.givers.several_ns};
 }
 
 std::optional<Place> Positions::taken(const Thread &thread, const Call &call) const
@@ -252,7 +279,7 @@ std::optional<Place> Positions::taken(const Thread &thread, const Call &call) co
 	if (!counter.taken_less_given)
 		return std::nullopt;
 	return Place{kOrigin + own->second.total - *counter.taken_less_given,
-				 !counter.by_capture || counter.taken_less_given != 0};
+				 !counter.by_capture || counter.taken_less_given != 0, own->second.end_ns >= counter.takers.several_ns};
 }
 
 void Positions::forget_before(uint64_t at_ns)

@@ -49,6 +49,9 @@ private:
 struct Place {
 	uint64_t end = 0;
 	bool counted = false; // here
+	// Several threads had given, or had taken, by the end of this call, and only the order in which their calls ended
+	// says whose bytes came first: of pipes, and of what is counted here. That order isn't the bytes' own.
+	bool in_order_of_calls = false;
 };
 
 // Keeps its counts from one window to the next.
@@ -67,8 +70,13 @@ private:
 	struct Counted {
 		uint64_t end_ns = 0, total = 0; // of the stream, after the call
 	};
+	struct Threads {
+		uint32_t first = 0; // that moved bytes; 0: none yet
+		uint64_t several_ns = UINT64_MAX; // since when another one has, too
+	};
 	struct Counter {
 		std::deque<Counted> given, taken; // by end_ns
+		Threads givers, takers;
 		std::optional<uint64_t> taken_less_given; // as the stream was empty, modulo 2^64
 		bool by_capture = false; // its totals are positions of the capture
 		// A difference between these that only one empty instant showed, and the totals then.

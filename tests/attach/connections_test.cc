@@ -107,10 +107,12 @@ TEST_P(StreamFamilies, HaveBothEndsWithTheirRoles)
 	EXPECT_EQ(connection.ends[1 - client].role, EndRole::Accepted);
 	EXPECT_EQ(connection.ends[1 - client].process, static_cast<uint32_t>(program.pid()));
 	// Objects are those of calls.
-	for (const icepath_record &record : watched.calls)
-		if (record.call.kind == ICEPATH_CALL_GIVE && record.tid == program.shared().tids[0] &&
-			record.call.object_kind != ICEPATH_OBJECT_UNKNOWN)
+	for (const icepath_record &record : watched.calls) {
+		const bool clients = record.call.kind == ICEPATH_CALL_GIVE && record.tid == program.shared().tids[0];
+		if (clients && record.call.object_kind != ICEPATH_OBJECT_UNKNOWN) {
 			EXPECT_EQ(record.call.object, connection.ends[client].object);
+		}
+	}
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StreamFamilies, testing::Values(AF_UNIX, AF_INET, AF_INET6));

@@ -62,7 +62,7 @@ uint64_t give_all(int fd, int messages, uint32_t seed)
 			_exit(1);
 		given += static_cast<uint64_t>(done);
 		if (random() % 4 == 0)
-			usleep(random() % 100);
+			usleep(static_cast<useconds_t>(random() % 100));
 	}
 	return given;
 }

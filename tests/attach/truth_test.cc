@@ -148,14 +148,15 @@ TEST_P(TruthTest, WhatIsToldIsWhatHappened)
 		counts.by_identity[2], counts.by_identity[3], told.left.at_end, told.lost, told.told.complete);
 	EXPECT_EQ(counts.wrong, 0u);
 	EXPECT_EQ(told.lost > 0, load.ring < 1u << 17);
-	// One writer's calls can't overlap. A stream's state is known once it has been looked at a few times, or, of a
-	// pipe, once it was empty.
+	// One writer's calls can't overlap. A stream's state is known once it has been looked at a few times while nobody
+	// moved its bytes, which takes long where large messages keep it busy; or, of a pipe, once it was empty.
 	const bool is_pipe = load.kind == StreamKind::Pipe || load.kind == StreamKind::Fifo;
 	const uint64_t before_known = load.connections * (is_pipe ? 200 : 16);
-	if (load.writers == 1 && !load.begins_before && !load.sends_files && told.lost == 0) {
+	const bool is_busy = load.longest > 65'536, has_several = is_pipe && load.forks;
+	if (load.writers == 1 && !is_busy && !has_several && !load.begins_before && !load.sends_files && told.lost == 0) {
 		EXPECT_GE(counts.right + before_known, uint64_t{truth->sendings});
 	}
-	EXPECT_GT(counts.right, 0u);
+	EXPECT_GT(counts.right + counts.by_identity[static_cast<size_t>(decode::Identity::Contended)], 0u);
 }
 
 class TruthMutants : public testing::TestWithParam<Load> {};

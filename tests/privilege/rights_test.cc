@@ -222,7 +222,7 @@ TEST(HelperFilter, LeavesReadingAndTakesTheRest)
 {
 	EXPECT_EQ(in_a_child([] {
 				  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-				  allow_capturing_calls_only({false, false});
+				  allow_capturing_calls_only({});
 				  return open("/proc/self/status", O_RDONLY | O_CLOEXEC) < 0 ? 1 : 0;
 			  }),
 			  0);
@@ -234,7 +234,7 @@ TEST(HelperFilter, LeavesTimersToAHelperThatSamples)
 	for (const bool samples : {false, true})
 		EXPECT_EQ(in_a_child([samples] {
 					  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-					  allow_capturing_calls_only({false, samples});
+					  allow_capturing_calls_only({.perf_events = false, .samples = samples, .lists = false});
 					  for (const auto what : {static_cast<unsigned long>(PERF_EVENT_IOC_ENABLE),
 											  static_cast<unsigned long>(PERF_EVENT_IOC_DISABLE),
 											  static_cast<unsigned long>(PERF_EVENT_IOC_PERIOD)})
@@ -253,7 +253,7 @@ TEST(HelperFilter, ThatTheKernelRefusesIsAFailure)
 				  if (!let_no_filter_be_set())
 					  return 1;
 				  try {
-					  allow_capturing_calls_only({false, false});
+					  allow_capturing_calls_only({});
 				  } catch (const RightsKept &) {
 					  return 0;
 				  }
