@@ -60,6 +60,8 @@ ProbeSet needed_by(const model::Cell &cell)
 			return uses(Mechanism::SkbCopy) && polls;
 		case Group::LocalQueue:
 			return uses(Mechanism::Socket) && !on_device;
+		case Group::Packets:
+			return (uses(Mechanism::Socket) && on_device) || relayed;
 		case Group::TcpQueue:
 		case Group::TcpPackets:
 			return uses(Mechanism::Socket) && on_device && stream;
@@ -97,6 +99,7 @@ ProbeSet needed_by_running_programs()
 		case Group::Blocking:
 		case Group::SocketReady:
 		case Group::DeviceQueue:
+		case Group::Packets:
 		case Group::TcpPackets:
 		case Group::Streams:
 		case Group::Calls:

@@ -30,7 +30,8 @@ enum class Group : uint8_t {
 	SocketTaken, // only if a receiver polls: it may take a message before sk_data_ready is called
 	LocalQueue, // messages get into the receive queues of UNIX sockets
 	TcpQueue,
-	TcpPackets, // whose packets a softirq handles
+	Packets, // whether a softirq handles packets
+	TcpPackets, // whose, of TCP
 	UdpTaken, // if a receiver polls, as SocketTaken
 	PipeQueue,
 	MessageQueue, // POSIX
@@ -209,11 +210,11 @@ inline constexpr std::array<Probe, 45> kProbes = {{
 	on_tracepoint("on_sock_recv_length", "sock_recv_length", Group::Streams,
 				  Uses{{{Layer::ReceiverKernel}, {Layer::Queue}}, "of running programs, by positions in streams"}),
 	{"netif_receive_skb",
-	 Group::TcpPackets,
+	 Group::Packets,
 	 Uses{{{Layer::SenderKernel, Part::Softirq},
 		   {Layer::RelayKernel, Part::Softirq},
 		   {Layer::ReceiverKernel, Part::Softirq}},
-		  "TCP's acknowledgements"},
+		  "packets that they handle"},
 	 kInterruptInstead,
 	 {Candidate{Tier::Tracepoint, "on_netif_receive_skb", "netif_receive_skb"}}},
 	{"tcp_probe",

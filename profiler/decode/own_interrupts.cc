@@ -64,7 +64,7 @@ bool are_own(const std::array<uint64_t, 2> &sockets, const std::set<uint64_t> &o
 // `datagrams`: the cell's sockets of datagrams.
 bool is_of_own_call(const Observations &seen, const Cpu &cpu, const Interrupt &one, const std::set<uint64_t> &datagrams)
 {
-	if (!is_of_packets(one) || !path::is_of_cell(seen, one.tid) ||
+	if (!is_of_packets(one) || !one.has_packets || !path::is_of_cell(seen, one.tid) ||
 		(one.named[0] != 0 && !are_own(one.named, datagrams)))
 		return false;
 	const Call *call = path::call_at(seen.threads.at(one.tid), one.begin_ns);

@@ -106,6 +106,7 @@ struct Interrupt {
 	uint32_t tid = 0; // current during it
 	bool goes_on = false; // it lost its CPU; what it did afterwards is another Interrupt
 	Culprit::Work work = Culprit::Work::NotTold;
+	bool has_packets = false; // a softirq that handled some
 	std::array<uint64_t, 2> named{}; // keys of sockets of some of them; `sockets`, if of all
 };
 

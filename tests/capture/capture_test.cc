@@ -153,6 +153,10 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 	EXPECT_FALSE(has(needed_by(spinning), "sk_data_ready"));
 	EXPECT_FALSE(has(needed_by(spinning), "net_dev_queue"));
 	EXPECT_TRUE(has(needed_by(tcp), "net_dev_queue"));
+	model::Cell udp;
+	udp.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice};
+	EXPECT_TRUE(has(needed_by(udp), "netif_receive_skb")) << "whose softirqs are the cell's own, also without TCP";
+	EXPECT_FALSE(has(needed_by(udp), "tcp_probe"));
 	EXPECT_FALSE(has(needed_by(tcp), "sys_enter")) << "its plug-in stamps its calls";
 	model::Cell library;
 	library.mechanisms = {model::Mechanism::LibraryCalls};

@@ -33,7 +33,9 @@ struct Timeline {
 	}
 	Interrupt &softirq(uint64_t begin_ns, uint64_t end_ns, uint32_t vector, uint32_t tid = kSender)
 	{
-		return interrupt(begin_ns, end_ns, ICEPATH_INTERRUPT_SOFTIRQ, vector, tid);
+		Interrupt &one = interrupt(begin_ns, end_ns, ICEPATH_INTERRUPT_SOFTIRQ, vector, tid);
+		one.has_packets = vector == kNetRx;
+		return one;
 	}
 	void call(uint32_t tid, uint64_t begin_ns, uint64_t end_ns, Call::Kind kind = Call::Kind::Send)
 	{

@@ -100,8 +100,8 @@ TEST(DecodeShares, ASoftirqWithNoPacketsButItsConnectionsIsTheCalls)
 	EXPECT_TRUE(is_own(acknowledged(1, 1)));
 	EXPECT_TRUE(is_own(acknowledged(3, 3)));
 	EXPECT_FALSE(is_own(acknowledged(2, 1))) << "one of somebody else's, or one that waits for its socket's owner";
-	EXPECT_TRUE(is_own(acknowledged(0, 0))) << "nobody counted, but nothing else than the call can have raised it";
-	EXPECT_TRUE(is_own(acknowledged(1, 1, 0))) << "likewise, whatever an old version left there";
+	EXPECT_FALSE(is_own(acknowledged(0, 0)));
+	EXPECT_FALSE(is_own(acknowledged(1, 1, 0))) << "written by a version that left old bytes there";
 	Capture other = acknowledged(1, 1);
 	other.window().slots[1].records.back().interrupt.sockets[0] = 4711;
 	EXPECT_FALSE(is_own(other)) << "another cell's";

@@ -421,7 +421,9 @@ TEST(TypeTable, HasEveryFieldThatIsNotReserved)
 	EXPECT_EQ(bytes["socket"],
 			  sizeof record.socket - sizeof record.socket.reserved - sizeof record.socket.reserved_too);
 	EXPECT_EQ(bytes["call"], sizeof record.call - sizeof record.call.reserved);
-	EXPECT_EQ(bytes["thread"], sizeof record.thread - sizeof record.thread.reserved);
+	EXPECT_EQ(bytes["thread"],
+			  sizeof record.thread - sizeof record.thread.reserved - sizeof record.thread.reserved_too);
+	EXPECT_EQ(bytes["loss"], sizeof record.loss - sizeof record.loss.reserved);
 	EXPECT_EQ(bytes["sample"], sizeof record.sample - sizeof record.sample.reserved);
 }
 
