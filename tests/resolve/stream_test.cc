@@ -117,6 +117,31 @@ TEST_F(StreamTest, CallsOfTwoWritersAtOnceAreContendedAndLaterOnesArent)
 	EXPECT_EQ(messages(), (Lines{"contended 1000..0", "contended 1050..0", "exact 1300..2100"}));
 }
 
+// Only the ends of calls say in which order their bytes went through a pipe, and these may be in another order.
+TEST_F(StreamTest, OfAPipeThatASecondThreadWritesToAllLaterMessagesAreContended)
+{
+	watched.call(ICEPATH_CALL_TAKE, kServer, 500, 510, kPipe, -11);
+	watched.give(kClient, 1000, 1100, kPipe, 50, 50);
+	watched.take(kServer, 1200, 1300, kPipe, 50, 50);
+	watched.give(kOther, 2000, 2100, kPipe, 50, 100);
+	watched.take(kServer, 2200, 2300, kPipe, 50, 100);
+	watched.give(kClient, 3000, 3100, kPipe, 50, 150);
+	watched.take(kServer, 3200, 3300, kPipe, 50, 150);
+	watched.of_pipes();
+	EXPECT_EQ(messages(), (Lines{"contended 2000..0", "contended 3000..0", "exact 1000..1300"}));
+}
+
+TEST_F(StreamTest, OfAPipeThatASecondThreadReadsFromAllLaterMessagesAreContended)
+{
+	watched.call(ICEPATH_CALL_TAKE, kServer, 500, 510, kPipe, -11);
+	watched.give(kClient, 1000, 1100, kPipe, 50, 50);
+	watched.take(kServer, 1200, 1300, kPipe, 50, 50);
+	watched.give(kClient, 2000, 2100, kPipe, 50, 100);
+	watched.take(kOther, 2200, 2300, kPipe, 50, 100);
+	watched.of_pipes();
+	EXPECT_EQ(messages(), (Lines{"contended 2000..0", "exact 1000..1300"}));
+}
+
 TEST_F(StreamTest, AWriterThatReturnsMuchLaterIsWaitedFor)
 {
 	watched.give(kOther, 100, 200, kC, 10, 10);
