@@ -105,15 +105,6 @@ bool is_first(const analysis::RunResult &result, const analysis::RankedCell &cel
 		result.ranking, [&](const analysis::RankedGroup &group) { return group.cells.front().cell == cell.cell; });
 }
 
-bool has_tie(const analysis::RunResult &result)
-{
-	return std::ranges::any_of(result.ranking, [](const analysis::RankedGroup &group) {
-		return std::ranges::any_of(group.cells, [](const analysis::RankedCell &cell) {
-			return cell.rank && cell.rank->first < cell.rank->last;
-		});
-	});
-}
-
 std::string rank_reading(const analysis::RunResult &result)
 {
 	const auto ranked = [](const analysis::RankedGroup &group) { return group.cells.size() > 1; };
@@ -138,6 +129,16 @@ std::string rank_text(const analysis::RankedCell &cell)
 		return kNothing;
 	return cell.rank->first == cell.rank->last ? fmt::format("{}", cell.rank->first)
 											   : fmt::format("{}–{}", cell.rank->first, cell.rank->last);
+}
+
+// The first range of ranks that stands in the table, such as "2–3".
+std::optional<std::string> first_tie(const analysis::RunResult &result)
+{
+	for (const analysis::RankedGroup &group : result.ranking)
+		for (const analysis::RankedCell &cell : group.cells)
+			if (cell.rank && cell.rank->first < cell.rank->last)
+				return rank_text(cell);
+	return std::nullopt;
 }
 
 std::string to_fastest_text(const analysis::RankedCell &cell)
@@ -282,8 +283,9 @@ std::vector<std::string> readings_of_columns(const analysis::RunResult &result, 
 											 const std::vector<Column> &columns, bool all)
 {
 	std::vector<std::string> texts;
-	if (has(columns, "rank") && (all || has_tie(result)))
-		texts.push_back(all ? rank_reading(result) : "rank 2–3: not told which");
+	const std::optional<std::string> tie = first_tie(result);
+	if (has(columns, "rank") && (all || tie))
+		texts.push_back(all ? rank_reading(result) : fmt::format("rank {}: not told which", *tie));
 	for (const auto &[head, meaning] : {std::pair{"RTT", "RTT: p50 of the round trip"},
 										{"to all", "to all: p50 of the time until the last receiver had it"},
 										{"senders", "senders: p50 of the best and of the worst sender"},

@@ -120,7 +120,7 @@ TEST(OneScreen, ExplainsARangeOfRanksWhereThereIsOne)
 										   made_cell("b", {{model::Layer::SenderKernel, model::Part::None, 2000}})});
 	const auto explains = [&result] {
 		const std::string text = terminal_report(result, {.unicode = true, .width = 100});
-		return text.find("rank 2–3: not told which") != std::string::npos;
+		return text.find("rank 1–2: not told which") != std::string::npos;
 	};
 	EXPECT_FALSE(explains());
 	for (analysis::RankedCell &cell : result.ranking.at(0).cells)
