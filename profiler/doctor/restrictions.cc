@@ -29,6 +29,25 @@ std::string chosen_in(const std::string &path)
 	return {};
 }
 
+bool is_mounted(const std::string &mounts, const std::string &type)
+{
+	std::ifstream file(mounts);
+	for (std::string line; std::getline(file, line);) {
+		std::istringstream words(line);
+		std::string source, folder, its_type;
+		if (words >> source >> folder >> its_type && its_type == type)
+			return true;
+	}
+	return false;
+}
+
+std::optional<std::string> lockdown_of(const std::string &root)
+{
+	if (std::string mode = chosen_in(root + "/sys/kernel/security/lockdown"); !mode.empty())
+		return mode;
+	return is_mounted(root + "/proc/self/mounts", "securityfs") ? std::optional<std::string>("") : std::nullopt;
+}
+
 bool is_filtered(const std::string &path)
 {
 	std::ifstream file(path);
@@ -45,7 +64,7 @@ constexpr const char *kUnlock = "boot with lockdown=integrity, or without lockdo
 
 Restrictions read_restrictions(const std::string &root)
 {
-	return {chosen_in(root + "/sys/kernel/security/lockdown"), number_of(root + "/proc/sys/kernel/perf_event_paranoid"),
+	return {lockdown_of(root), number_of(root + "/proc/sys/kernel/perf_event_paranoid"),
 			number_of(root + "/proc/sys/kernel/unprivileged_bpf_disabled"), is_filtered(root + "/proc/self/status")};
 }
 
@@ -79,9 +98,11 @@ Check lockdown_check(const Restrictions &restrictions)
 {
 	if (restrictions.lockdown == "confidentiality")
 		return {"lockdown", Verdict::Fail, kLockedDown, "no probe can be loaded", kUnlock};
+	if (!restrictions.lockdown)
+		return {"lockdown", Verdict::Ok, "unknown, as securityfs isn't mounted", "", ""};
 	return {"lockdown", Verdict::Ok,
-			restrictions.lockdown.empty() ? "the kernel has none" : restrictions.lockdown + ", which allows probes", "",
-			""};
+			restrictions.lockdown->empty() ? "the kernel has none" : *restrictions.lockdown + ", which allows probes",
+			"", ""};
 }
 
 Check sampling_check(const Restrictions &restrictions)

@@ -10,7 +10,9 @@
 namespace icepath::doctor {
 
 struct Restrictions {
-	std::string lockdown = {}; // kernel_lockdown(7): "none", "integrity", "confidentiality"; empty: the kernel has none
+	// kernel_lockdown(7): "none", "integrity", "confidentiality"; empty: the kernel has none. Nothing: unknown, as
+	// securityfs isn't mounted.
+	std::optional<std::string> lockdown = {};
 	std::optional<int> perf_event_paranoid = {},
 					   unprivileged_bpf_disabled = {}; // of /proc/sys/kernel; nothing: unknown
 	bool has_filter = false; // of system calls, as in a container

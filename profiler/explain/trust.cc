@@ -278,7 +278,7 @@ std::vector<Trust> trust_in(const analysis::RunResult &result)
 
 std::vector<model::Fitness> fitness_of(const analysis::RunResult &result)
 {
-	model::Quietness seen{result.head.noise, std::nullopt, std::nullopt};
+	model::Quietness seen{result.head.noise, std::nullopt, std::nullopt, result.interference};
 	if (!result.tail)
 		return model::fitness(seen);
 	seen.steal = result.tail->steal;

@@ -18,6 +18,7 @@ struct Quietness {
 	std::vector<CpuNoise> noise; // by CPU
 	std::optional<std::pair<uint64_t, uint64_t>> round_trip_ns; // the shortest and longest of a cache line between CPUs
 	std::optional<Steal> steal; // by a hypervisor, in more time than `noise` is of
+	std::vector<CpuNoise> kept_off = {}; // by CPU: what others kept workers off it, in a run's blocks with probes
 };
 
 enum class Purpose : uint8_t { Medians, Ranks, Tails };
@@ -28,8 +29,9 @@ inline std::string_view name_of(Purpose purpose) { return kPurposeNames.at(stati
 struct Taken {
 	uint32_t cpu = 0; // that lost the most
 	double share = 0; // of its time
+	bool during_run = false; // by Quietness::kept_off: the look beforehand met less
 	uint64_t of_ns = 0; // in which it was looked at
-	uint64_t longest_ns = 0; // gap of all CPUs
+	uint64_t longest_ns = 0; // gap of all CPUs in the look
 	double stolen = 0; // share that a hypervisor took of all time
 };
 

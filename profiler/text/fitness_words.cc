@@ -23,10 +23,13 @@ std::string gap_text(uint64_t ns)
 std::string taken_text(const model::Taken &taken, bool by_gaps)
 {
 	const std::string text =
-		by_gaps ? fmt::format("{} in gaps, the longest {}", share_text(taken.share), gap_text(taken.longest_ns))
-				: fmt::format("others took {} of CPU {}'s time in {:.2g} s", share_text(taken.share), taken.cpu,
-							  static_cast<double>(taken.of_ns) / 1e9);
-	return text + (taken.stolen > 0 ? fmt::format(", the hypervisor {}", share_text(taken.stolen)) : "");
+		taken.during_run
+			? fmt::format("others kept workers off CPU {} for {} of the run", taken.cpu, share_text(taken.share))
+		: by_gaps ? fmt::format("{} in gaps, the longest {}", share_text(taken.share), gap_text(taken.longest_ns))
+				  : fmt::format("others took {} of CPU {}'s time in {:.2g} s", share_text(taken.share), taken.cpu,
+								static_cast<double>(taken.of_ns) / 1e9);
+	return text +
+		   (taken.stolen >= model::kTakenForTails ? fmt::format(", the hypervisor {}", share_text(taken.stolen)) : "");
 }
 
 } // namespace

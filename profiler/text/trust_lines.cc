@@ -18,6 +18,11 @@
 #include "profiler/text/fitness_words.h"
 
 namespace icepath::text {
+namespace {
+
+constexpr size_t kLabel = 10;
+
+} // namespace
 
 void add_trust(Page &page, const analysis::RunResult &result)
 {
@@ -28,7 +33,7 @@ void add_trust(Page &page, const analysis::RunResult &result)
 		width = std::max(width, columns(grade(one)));
 	std::string label = "trust";
 	for (const explain::Trust &one : all) {
-		page.line_with_command(pad_right(label, 10) + pad_right(grade(one), width) + "  ", facts_of(result, one),
+		page.line_with_command(pad_right(label, kLabel) + pad_right(grade(one), width) + "  ", facts_of(result, one),
 							   mend_text(one));
 		label.clear();
 	}
@@ -47,21 +52,27 @@ void add_fit_for(Page &page, const analysis::RunResult &result, bool in_full)
 		return;
 	}
 	std::string fit, unfit;
-	std::vector<std::string> facts = {""}; // the first is always shown
+	const model::Fitness *first_unfit = nullptr;
 	for (const model::Fitness &one : all) {
 		if (!one.fit)
 			continue;
 		std::string &names = *one.fit ? fit : unfit;
 		names += (names.empty() ? "" : ", ") + std::string(name_of(one.purpose));
-		if (!*one.fit && facts.size() == 1)
-			facts.insert(facts.end(), {found_text(one), "yes: " + threshold_text(one.purpose)});
+		if (!*one.fit && !first_unfit)
+			first_unfit = &one;
 	}
 	if (!unfit.empty())
 		unfit = (fit.empty() ? "not " : "; not ") + unfit;
-	facts[0] = fit + unfit;
-	facts.emplace_back("by a look before the first block");
-	if (!facts[0].empty())
-		page.line_with_command(pad_right("fit for", 10), facts, "");
+	if (fit.empty() && unfit.empty())
+		return;
+	std::string text = fit + unfit;
+	if (first_unfit) {
+		text += " · " + found_text(*first_unfit);
+		const std::string with_threshold = fmt::format("{} (yes: {})", text, threshold_text(first_unfit->purpose));
+		if (kLabel + columns(with_threshold) <= page.width())
+			text = with_threshold;
+	}
+	page.paragraph("fit for", text);
 }
 
 void add_slowest(Page &page, const analysis::RunResult &result)
@@ -78,7 +89,7 @@ void add_slowest(Page &page, const analysis::RunResult &result)
 		facts[0] += ", " + who;
 	if (explain::slowest_ns(result) > worst->latency_ns())
 		facts.push_back(fmt::format("of all {}", stats::duration(static_cast<double>(explain::slowest_ns(result)))));
-	page.line_with_command(pad_right("slowest", 10), facts, "icepath explain RUN");
+	page.line_with_command(pad_right("slowest", kLabel), facts, "icepath explain RUN");
 }
 
 namespace {
@@ -103,7 +114,7 @@ std::vector<std::string> names_and_others(const std::vector<explain::CulpritSum>
 
 void add_taken_by(Page &page, const analysis::RunResult &result)
 {
-	constexpr size_t kShown = 5, kLabel = 10;
+	constexpr size_t kShown = 5;
 	double total_ns = 0, taken_ns = 0;
 	for (const analysis::CellResult &cell : result.cells)
 		total_ns += static_cast<double>(cell.paths.layers.total_ns());

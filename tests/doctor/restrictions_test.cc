@@ -36,7 +36,10 @@ protected:
 TEST_F(RestrictionsOf, AMachineAreRead)
 {
 	const Restrictions none = read_restrictions(root);
-	EXPECT_EQ(none.lockdown, "");
+	EXPECT_EQ(none.lockdown, std::nullopt);
+	EXPECT_NE(lockdown_check(none).found.find("unknown"), std::string::npos);
+	write("proc/self/mounts", "sysfs /sys sysfs rw 0 0\nsecurityfs /sys/kernel/security securityfs rw 0 0\n");
+	EXPECT_EQ(read_restrictions(root).lockdown, "");
 	EXPECT_FALSE(none.perf_event_paranoid || none.unprivileged_bpf_disabled || none.has_filter);
 	write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	write("proc/sys/kernel/perf_event_paranoid", "-1\n");

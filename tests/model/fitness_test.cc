@@ -37,5 +37,30 @@ TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
 	EXPECT_EQ(fitness(kSeen)[2].taken.value().longest_ns, 198'000u);
 }
 
+// A load that begins after the look.
+TEST(Fitness, IsAlsoByWhatKeptWorkersFromRunning)
+{
+	const CpuNoise calm{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""};
+	const auto seen = [&](uint64_t kept_off_ns) {
+		return Quietness{
+			{calm},
+			{{61, 91}},
+			{},
+			{{0, 9'000'000'000, 5, 0, 0, {}, ""}, {1, 1'000'000'000, 5, kept_off_ns, kept_off_ns, {}, ""}}};
+	};
+	const auto fits = [&](uint64_t kept_off_ns, size_t purpose) {
+		return fitness(seen(kept_off_ns))[purpose].fit.value();
+	};
+	EXPECT_TRUE(fits(49'000'000, 0) && fits(49'000'000, 1));
+	EXPECT_FALSE(fits(50'000'000, 0) || fits(50'000'000, 1)) << "5 %";
+	EXPECT_TRUE(fits(990'000, 2)) << "one gap in a whole run may be long";
+	EXPECT_FALSE(fits(1'000'000, 2)) << "0.1 %";
+	const Taken taken = fitness(seen(50'000'000))[0].taken.value();
+	EXPECT_TRUE(taken.during_run);
+	EXPECT_EQ(taken.cpu, 1u);
+	EXPECT_FALSE(fitness(seen(800'000))[0].taken->during_run) << "the look met more";
+	EXPECT_FALSE(fitness(seen(990'000))[2].taken->during_run) << "tails fit: what is told is the longest gap";
+}
+
 } // namespace
 } // namespace icepath::model

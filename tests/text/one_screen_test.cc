@@ -383,17 +383,21 @@ TEST(FitFor, IsWhatTheRunWasQuietEnoughFor)
 	result.tail->cache_lines.clear();
 	EXPECT_EQ(line(result), "") << "what wasn't measured is told by trust";
 	result.head.noise = {{0, 200'000'000, 9, 190'000, 90'000, {}, ""}, {1, 200'000'000, 9, 4'000'000, 800'000, {}, ""}};
-	EXPECT_EQ(line(result), "medians; not tails · 2 % in gaps, the longest 800 µs · yes: < 0.1 %, < 100 µs");
+	EXPECT_EQ(line(result), "medians; not tails · 2 % in gaps, the longest 800 µs (yes: < 0.1 %, < 100 µs)");
 	result.tail->cache_lines = {{0, 1, {{0, 60}, {1, 61}, {2, 400}, {3, 62}}}};
-	EXPECT_EQ(line(result), "medians, ranks; not tails · 2 % in gaps, the longest 800 µs · yes: < 0.1 %, < 100 µs")
+	EXPECT_EQ(line(result), "medians, ranks; not tails · 2 % in gaps, the longest 800 µs (yes: < 0.1 %, < 100 µs)")
 		<< "one look met something else";
 	result.tail->cache_lines[0].times[3].round_trip_ns = 390;
 	EXPECT_EQ(line(result), "medians; not ranks, tails · a cache line takes 61 to 400 ns to the other CPU and back");
 	result.head.noise.pop_back();
 	result.tail->cache_lines[0].times.resize(2);
-	EXPECT_EQ(line(result), "medians, ranks, tails · by a look before the first block");
+	EXPECT_EQ(line(result), "medians, ranks, tails");
 	EXPECT_EQ(terminal_report(result, {.unicode = true, .width = 100}).find("(p99)"), std::string::npos);
 	EXPECT_EQ(pages::html_report(result).find("(p99)"), std::string::npos);
+	result.interference = {{1, 4'000'000'000, 9, 600'000'000, 9'000'000, {}, ""}};
+	EXPECT_EQ(line(result),
+			  "not medians, ranks, tails · others kept workers off CPU 1 for 15 % of the run (yes: < 5 %)");
+	result.interference.clear();
 	result.tail->steal = {10'000'000, 1'000'000'000};
 	EXPECT_EQ(line(result), "medians, ranks; not tails · 0.095 % in gaps, the longest 90 µs, the hypervisor 1 %");
 	const std::string brief = terminal_report(result, {.unicode = true, .width = 100});
