@@ -126,7 +126,9 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 		found.difference = std::move(difference);
 		found.causes = causes_of({slower.ranges.typical_culprits, slower.ranges.typical->layers},
 								 {faster.ranges.typical_culprits, faster.ranges.typical->layers});
-		found.remedies = remedies_of(*found.difference, found.causes, slower, result.head);
+		const std::optional<stats::Effect> probes = longer_by_probes(slower, faster);
+		const double of_probes_ns = !probes ? 0 : probes->interval ? probes->interval->high : probes->mean;
+		found.remedies = remedies_of(*found.difference, found.causes, slower, result.head, of_probes_ns);
 	} else if (!difference.of.interval)
 		found.refusal =
 			Finding{.id = FindingId::TypicalOfTooFewBlocks,

@@ -242,7 +242,9 @@ struct Row {
 
 double ns_of_own_code(const Symptoms &symptoms)
 {
-	return ns_of_rows(symptoms, [](const DifferenceRow &row) { return is_own_code(row); });
+	const double ns = ns_of_rows(symptoms, [](const DifferenceRow &row) { return is_own_code(row); });
+	// Probes at system calls run between the stamps, as a library's code does: what may all be theirs isn't its.
+	return ns > symptoms.of_probes_ns ? ns : 0;
 }
 
 const Row kRemedies[] = {
@@ -317,7 +319,7 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 }
 
 std::vector<Remedy> remedies_of(const Difference &difference, const std::vector<Cause> &causes,
-								const analysis::CellResult &cell, const model::Head &head)
+								const analysis::CellResult &cell, const model::Head &head, double of_probes_ns)
 {
 	size_t tcp = 0, no_delay = 0;
 	for (const analysis::SocketUse::End &end : cell.sockets.ends)
@@ -326,7 +328,8 @@ std::vector<Remedy> remedies_of(const Difference &difference, const std::vector<
 				++tcp;
 				no_delay += group.no_delay;
 			}
-	return remedies_of({difference, causes, cell.cell, head, cell.functions.samples() > 0, tcp > 0 && no_delay == tcp});
+	return remedies_of(
+		{difference, causes, cell.cell, head, cell.functions.samples() > 0, tcp > 0 && no_delay == tcp, of_probes_ns});
 }
 
 } // namespace icepath::explain

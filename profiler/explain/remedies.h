@@ -119,6 +119,7 @@ struct Symptoms {
 	const model::Head &head; // of the run: what its kernel and machine have
 	bool has_stacks = false; // of the cell
 	bool no_delay = false; // all its TCP sockets had TCP_NODELAY
+	double of_probes_ns = 0; // what probes may add to the difference, at most. Which rows have it isn't known
 };
 
 // Names of causes, the greatest first.
@@ -142,6 +143,6 @@ std::vector<Remedy> remedies_of(const Symptoms &symptoms);
 
 // Of a cell of a run.
 std::vector<Remedy> remedies_of(const Difference &difference, const std::vector<Cause> &causes,
-								const analysis::CellResult &cell, const model::Head &head);
+								const analysis::CellResult &cell, const model::Head &head, double of_probes_ns = 0);
 
 } // namespace icepath::explain

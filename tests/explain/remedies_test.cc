@@ -42,6 +42,7 @@ struct RemedyCase {
 	analysis::Owner owner = analysis::Owner::Library;
 	std::optional<uint64_t> cpus_online = 4;
 	bool no_delay = false;
+	double of_probes_ns = 0;
 };
 
 void PrintTo(const RemedyCase &one, std::ostream *out) { *out << one.cause << one.culprit; }
@@ -89,8 +90,12 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 	model::Head head = small_head();
 	head.host.nohz_full = one.nohz_full;
 	head.host.cpus_online = one.cpus_online;
-	return remedies_of(
-		{.difference = difference, .causes = causes, .cell = cell, .head = head, .no_delay = one.no_delay});
+	return remedies_of({.difference = difference,
+						.causes = causes,
+						.cell = cell,
+						.head = head,
+						.no_delay = one.no_delay,
+						.of_probes_ns = one.of_probes_ns});
 }
 
 std::string advice_for(const RemedyCase &one)
@@ -270,6 +275,15 @@ TEST(Remedies, OfWhatTcpHoldsDependOnItsSockets)
 	one.no_delay = true;
 	EXPECT_FALSE(says(one, "TCP_NODELAY")) << "they have it";
 	EXPECT_TRUE(says(one, "tcp_congestion_control"));
+}
+
+TEST(Remedies, BlameNoCodeForWhatProbesMayAdd)
+{
+	RemedyCase one{"own_code", Layer::ReceiverUser};
+	one.of_probes_ns = 9'999;
+	EXPECT_EQ(remedies_for(one).size(), 1u);
+	one.of_probes_ns = 10'000;
+	EXPECT_TRUE(remedies_for(one).empty());
 }
 
 TEST(Remedies, HaveTheGreatestFirst)
