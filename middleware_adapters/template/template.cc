@@ -44,7 +44,9 @@ const icepath_target *target(uint32_t n)
 		// Only what the library really does: `block` sleeps in the receiving call, `poll` and `spin` never sleep,
 		// `epoll` sleeps in a readiness wait (a waitset).
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
-		// Which probes its cells need. Here: stamps around the library's functions, and traced system calls.
+		// Which probes its cells need. Here: stamps around the library's functions, and traced system calls. Do threads
+		// of the library, or a daemon, carry messages? Then `| ICEPATH_USES_LIBRARY_THREADS`: without it a message is
+		// taken to go from the sending thread to the receiving one, and layers may be wrong.
 		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
 		// it.capabilities = ICEPATH_CAN_LOAN if nothing is copied: then set loan() and the three functions after it
 		it.max_payload_bytes = library::kLargest;
@@ -58,7 +60,8 @@ const icepath_target *target(uint32_t n)
 }
 
 // Side 0 makes what both ends need and gives side 1 its part: names, descriptors. The library's threads, participants
-// and sessions begin here.
+// and sessions begin here. The ends are in two processes, or in one (--place). Both send and receive, in turns, but in
+// one-way patterns, where side 0 sends.
 int set_up(icepath_endpoint &end)
 {
 	if (!end.makes())

@@ -228,7 +228,8 @@ Trust knowledge(const analysis::RunResult &result)
 	for (const Finding &finding : trust.findings)
 		if (finding.severity == Severity::Doubt) {
 			trust.grade = Grade::Partly;
-			trust.mend = finding.mend;
+			if (trust.mend == Mend::None) // of the first, which costs most
+				trust.mend = finding.mend;
 		}
 	if (std::optional<Finding> cost = cost_of_probes(result))
 		trust.findings.push_back(std::move(*cost));
