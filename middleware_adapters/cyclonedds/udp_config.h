@@ -5,12 +5,16 @@
 
 namespace icepath::plugin_kit {
 
-// Only discovery uses multicast. `watermarks`: when a writer waits for acknowledgements; by default WhcHigh starts at
-// 500 kB: see udp.cc.
-inline std::string cyclone_by_udp(uint32_t domain, const std::string &watermarks = "<WhcHighInit>500kB</WhcHighInit>")
+// When a writer waits for acknowledgements: see udp.cc.
+inline constexpr const char *kWatermarks = "<WhcHighInit>500kB</WhcHighInit>";
+
+// Only discovery uses multicast. `size`: of datagrams; by default the library's.
+inline std::string cyclone_by_udp(uint32_t domain, const std::string &watermarks = kWatermarks,
+								  const std::string &size = "")
 {
 	return R"(<CycloneDDS><Domain>
-<General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
+<General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast>)" +
+		   size + R"(</General>
 <Discovery><ExternalDomainId>)" +
 		   std::to_string(domain) + R"(</ExternalDomainId></Discovery>
 <Internal><Watermarks>)" +
