@@ -250,6 +250,7 @@ void add_export(CLI::App &app, Commands &commands)
 	app.footer("Writes files and prints their names.");
 	add_run_directory(app, commands.exported.run);
 	add(app, "-f,--format", commands.formats, one_of(exports::kExportFormatNames), "formats to write")
+		->allow_extra_args(false) // the next word may be RUN
 		->capture_default_str();
 	add(app, "--kind", commands.exported_kind, one_of(analysis::kFlameKindNames),
 		fmt::format("of speedscope and firefox: {}", kKindHelp))

@@ -380,6 +380,16 @@ TEST(CommandLine, KnowsWhatToExplain)
 	expect_refused({"explain", "dir", "--message", "1:2", "--worst"}, "excludes");
 }
 
+TEST(CommandLine, FormatsLeaveTheNextWordToTheRun)
+{
+	for (const Words &words : {Words{"export", "-f", "csv,paths", "dir", "-o", "there"},
+							   Words{"export", "dir", "-f", "csv", "-f", "paths"}}) {
+		const auto exported = std::get<ExportOptions>(parsed(words).value().command);
+		EXPECT_EQ(exported.run, "dir");
+		EXPECT_EQ(exported.formats.size(), 2u);
+	}
+}
+
 TEST(CommandLine, ForcesATierOfProbes)
 {
 	EXPECT_FALSE(std::get<RunOptions>(parsed({"run"})->command).tier);
