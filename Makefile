@@ -231,8 +231,8 @@ develop-deps:
 	$(Q)cmake/install-packages.sh build middleware test package develop
 
 format: test-deps
-	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
-	$(Q)git ls-files '*.py' | xargs ls 2>/dev/null | xargs black -q
+	$(Q)git ls-files --cached --others --exclude-standard '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
+	$(Q)git ls-files --cached --others --exclude-standard '*.py' | xargs ls 2>/dev/null | xargs black -q
 
 check-format: test-deps
 	$(Q)mkdir -p $(BUILD)
