@@ -29,7 +29,9 @@
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
 
 BUILD ?= build
-PREFIX ?= /usr/local
+# Not every shell makes a home of "~" after "=". Where install and uninstall go, if not where the build says.
+GIVEN_PREFIX := $(PREFIX:~/%=$(HOME)/%)
+override PREFIX := $(or $(GIVEN_PREFIX),/usr/local)
 JOBS ?= $(shell nproc)
 V ?= 0
 # A compiler's warning is an error where it is mended: CI sets that. Elsewhere a newer compiler must not stop a build.
@@ -154,11 +156,11 @@ bench: test-deps
 	$(Q)echo "the figures are in bench.json, transports.json and middleware-bench.json in $(MEASURE_IN)/results"
 
 install: all
-	$(Q)cmake/quietly.sh cmake --install $(BUILD)
+	$(Q)cmake/quietly.sh cmake --install $(BUILD) $(if $(GIVEN_PREFIX),--prefix "$(GIVEN_PREFIX)")
 
 .PHONY: uninstall
 uninstall: all
-	$(Q)cmake/uninstall.sh $(BUILD)
+	$(Q)cmake/uninstall.sh $(BUILD) "$(GIVEN_PREFIX)"
 
 # PACKAGE_VERSION is another version than that of the last commit.
 .PHONY: package package-deps

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Removes what `make install` of this build makes, below its PREFIX and DESTDIR: uninstall.sh BUILD. What was installed
-# by a build with other adapters, or by another version, stays where this one has no such file.
+# Removes what `make install` of this build makes, below PREFIX, or its own, and DESTDIR: uninstall.sh BUILD [PREFIX].
+# What was installed by a build with other adapters, or by another version, stays where this one has no such file.
 set -eu
 build=$1 root=${DESTDIR:-}
-prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[A-Z]*=//p' "$build/CMakeCache.txt")
+prefix=${2:-$(sed -n 's/^CMAKE_INSTALL_PREFIX:[A-Z]*=//p' "$build/CMakeCache.txt")}
 bindir=$(sed -n 's/^CMAKE_INSTALL_BINDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
 
 # As before the helper is replaced: whoever holds it open could go on executing it with its capabilities.
@@ -15,7 +15,7 @@ fi
 # Installed once more, elsewhere, to know what there is.
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
-DESTDIR=$made "$(dirname "$0")/quietly.sh" cmake --install "$build"
+DESTDIR=$made "$(dirname "$0")/quietly.sh" cmake --install "$build" --prefix "$prefix"
 (cd "$made" && find . ! -type d) | sed 's/^\.//' | while IFS= read -r file; do
 	rm -f "$root$file"
 done

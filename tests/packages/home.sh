@@ -7,7 +7,12 @@ build=$1 small_run=$2
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 "$small_run" "$home/run" >/dev/null
-cmake --install "$build" --prefix "$home/.local" >/dev/null
+# What `make install` does after it has built, if that is in the home.
+make_in_home() { # GOAL
+	(cd "$(dirname "$0")/../.." && env -u MAKEFLAGS HOME="$home" make -n BUILD="$build" PREFIX='~/.local' "$1" |
+		grep -F "\"$home/.local\"" | sh)
+}
+make_in_home install
 as=()
 if [ "$(id -u)" -eq 0 ]; then
 	chown -R 65534:65534 "$home"
@@ -37,4 +42,7 @@ done
 programs=$(ls .local/bin .local/libexec/icepath | paste -s -d ' ')
 [ "$programs" = ".local/bin: icepath  .local/libexec/icepath: icepath-helper icepath-worker" ] ||
 	{ echo "FAILED: programs are $programs"; failed=1; }
+make_in_home uninstall
+left=$(find .local ! -type d | paste -s -d ' ')
+[ -z "$left" ] || { echo "FAILED: after make uninstall there is $left"; failed=1; }
 exit $failed
