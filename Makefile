@@ -22,7 +22,7 @@
 #
 #   make vmtest         every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make test-bare-root make run and make test in a Debian 12 that has nothing else, below build-bare-root
-#   make test-packages   the Debian packages in a bare Debian 12 and 13: installed, used, replaced, purged
+#   make test-packages   the Debian packages, built, installed, used, replaced and purged in a bare Debian 12 and 13
 #   make test-arm64  unit tests of a build for arm64, by qemu
 #   make check-abi   whether include/icepath/plugin.h changed only as its version says
 #   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only
@@ -207,11 +207,11 @@ fuzz-corpus: all-with-tests
 check-abi: test-deps all-with-tests
 	$(Q)tests/run.py $(BUILD) --tests-regex '^(plugin_abi\.|PluginAbi\.)'
 
-# The packages in a bare Debian 12 and 13, below PACKAGES_IN, which is removed: installed, used, replaced, purged.
+# The packages in a bare Debian 12 and 13, below PACKAGES_IN, which is removed.
 PACKAGES_IN ?= /tmp/icepath-packages
 .PHONY: test-packages
-test-packages: develop-deps all
-	$(Q)$(SUDO) tests/packages/run.sh $(BUILD) $(PACKAGES_IN)
+test-packages: develop-deps
+	$(Q)$(SUDO) tests/packages/run.sh $(PACKAGES_IN)
 
 # Compiles the probes and the unit tests of the model, the walk, statistics, rates and plug-ins' interface; runs these.
 .PHONY: test-arm64

@@ -25,6 +25,7 @@ try() { # NAME command...
 	"${@:2}" >said 2>&1
 	step "$1" $?
 }
+version_of() { dpkg-query -W -f '${Version}' "$1"; }
 deb() { echo "$1"/icepath"${2:+-$2}"_*.deb; } # FOLDER [PACKAGE, without "icepath-"]
 
 # What a package needs of Debian's, so that what it itself brings is all that dpkg changes.
@@ -75,7 +76,9 @@ get_ready_for "${all[@]}" "${before[@]}"
 step "what they need is there" $?
 files >bare
 try "the older ones are installed" dpkg -i "${before[@]}"
-try "icepath --version" icepath --version
+replaced=$(version_of icepath)
+icepath --version >said 2>&1 && grep -q "^commit ${replaced##*.}" said
+step "icepath --version says the commit that the package's version has" $?
 icepath list >said 2>&1 && grep -q '^uds-stream ' said && grep -q 'zeromq (icepath-zeromq)' said
 step "icepath list has the transports, and names the adapters' packages" $?
 icepath run -q -t zeromq/ipc -d 2 >said 2>&1
@@ -96,8 +99,8 @@ exec 9<$helper
 
 # Replaced by the newer ones
 try "the newer ones take their place" dpkg -i "${all[@]}"
-[ "$(dpkg-query -W -f '${Version}' icepath)" = "$(dpkg-deb -f "${all[0]}" Version)" ]
-step "dpkg has their version" $?
+[ "$(version_of icepath)" = "$(dpkg-deb -f "${all[0]}" Version)" ] && [ "$(version_of icepath)" != "$replaced" ]
+step "dpkg has their version: $(version_of icepath) instead of $replaced" $?
 ! has_capabilities /proc/self/fd/9
 step "the old helper, still open, has no capabilities any more" $?
 exec 9<&-
