@@ -23,7 +23,7 @@
 #   make vmtest         every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make test-bare-root make run and make test in a Debian 12 that has nothing else, below build-bare-root
 #   make test-packages   the Debian packages, built, installed, used, replaced and purged in a bare Debian 12 and 13
-#   make test-arm64  unit tests of a build for arm64, by qemu
+#   make test-arm64  unit tests of a build for arm64, by qemu; test-arm64-short: those that take seconds
 #   make check-abi   whether include/icepath/plugin.h changed only as its version says
 #   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
@@ -63,7 +63,8 @@ CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILE
 	-DCMAKE_CXX_COMPILER=clang++-19)
 # Where tests/arm64/sysroot.sh has unpacked what a build for arm64 needs.
 CMAKE_FLAGS += $(if $(ARM64_ROOT),-DCMAKE_TOOLCHAIN_FILE="$(CURDIR)/cmake/arm64.cmake" \
-	-DICEPATH_ARM64_ROOT="$(ARM64_ROOT)" -DICEPATH_VMLINUX_BTF="$(ARM64_ROOT)/vmlinux.btf")
+	-DICEPATH_ARM64_ROOT="$(ARM64_ROOT)" -DICEPATH_VMLINUX_BTF="$(ARM64_ROOT)/vmlinux.btf" \
+	-DICEPATH_EMULATED="$(EMULATED)")
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Where programs that measure are started, since they write into results/ there, and the programs' folder from there.
 ifeq ($(BUILD),build)
@@ -213,14 +214,22 @@ PACKAGES_IN ?= /tmp/icepath-packages
 test-packages: develop-deps
 	$(Q)$(SUDO) tests/packages/run.sh $(PACKAGES_IN)
 
-# Compiles the probes and the unit tests of the model, the walk, statistics, rates and plug-ins' interface; runs these.
-.PHONY: test-arm64
+# Compiles the probes and unit tests for arm64, and runs these by qemu: of the model, the walk and plug-ins' interface;
+# test-arm64 also those of rates and statistics, which compute for minutes there. Says what arm64 doesn't have.
+define emulated
+$(Q)$(SUDO) tests/arm64/sysroot.sh $(abspath $(BUILD)-arm64-root)
+$(Q)$(MAKE) configure BUILD=$(BUILD)-arm64 ARM64_ROOT=$(abspath $(BUILD)-arm64-root) EMULATED="$(1)"
+$(Q)ninja -C $(BUILD)-arm64 -j $(JOBS) $(NINJA_FLAGS) capture_skel_header calibration_skel_header \
+	claims_skel_header tests
+$(Q)tests/run.py $(BUILD)-arm64 --exclude-regex '^plugin_abi\.'
+$(Q)qemu-aarch64-static -L $(BUILD)-arm64-root $(BUILD)-arm64/bin/left_out
+endef
+
+.PHONY: test-arm64 test-arm64-short
+test-arm64-short: develop-deps
+	$(call emulated,arm64;model;path;plugin_abi)
 test-arm64: develop-deps
-	$(Q)$(SUDO) tests/arm64/sysroot.sh $(abspath $(BUILD)-arm64-root)
-	$(Q)$(MAKE) configure BUILD=$(BUILD)-arm64 ARM64_ROOT=$(abspath $(BUILD)-arm64-root)
-	$(Q)ninja -C $(BUILD)-arm64 -j $(JOBS) $(NINJA_FLAGS) capture_skel_header calibration_skel_header \
-		claims_skel_header tests
-	$(Q)tests/run.py $(BUILD)-arm64 --exclude-regex '^plugin_abi\.'
+	$(call emulated,arm64;model;path;plugin_abi;rate;stats)
 
 .PHONY: test-bare-root test-homes
 test-bare-root: develop-deps
