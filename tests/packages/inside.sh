@@ -99,8 +99,9 @@ exec 9<$helper
 
 # Replaced by the newer ones
 try "the newer ones take their place" dpkg -i "${all[@]}"
-[ "$(version_of icepath)" = "$(dpkg-deb -f "${all[0]}" Version)" ] && [ "$(version_of icepath)" != "$replaced" ]
-step "dpkg has their version: $(version_of icepath) instead of $replaced" $?
+[ "$(version_of icepath)" = "$(dpkg-deb -f "${all[0]}" Version)" ] &&
+	dpkg --compare-versions "$(version_of icepath)" gt "$replaced"
+step "dpkg has their higher version: $(version_of icepath) instead of $replaced" $?
 ! has_capabilities /proc/self/fd/9
 step "the old helper, still open, has no capabilities any more" $?
 exec 9<&-
