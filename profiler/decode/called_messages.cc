@@ -10,6 +10,7 @@
 
 #include "ebpf/records.h"
 #include "profiler/decode/event_search.h"
+#include "profiler/decode/readiness_waits.h"
 
 namespace icepath::decode {
 namespace {
@@ -71,7 +72,7 @@ void find_contended(std::vector<Placed> &calls)
 class Messages {
 public:
 	Messages(const SocketEvents &events, const Observations &seen, const Peers &peers, const Positions &positions)
-		: seen_(seen), positions_(positions)
+		: seen_(seen), positions_(positions), waits_(seen)
 	{
 		for (const auto &[tid, thread] : seen.threads)
 			for (const Call &call : thread.calls)
@@ -93,8 +94,6 @@ public:
 private:
 	void add(const Thread &thread, const Call &call, const Peers &peers)
 	{
-		if (call.kind == Call::Kind::ReadinessWait)
-			waits_[thread.tid].push_back(&call);
 		if (call.object == 0 || !call.moved || call.bytes == 0)
 			return;
 		if (call.kind == Call::Kind::Send) {
@@ -216,7 +215,7 @@ private:
 		for (At one = first; one != std::next(last); ++one)
 			if (one->thread == last->thread && one->call->end_ns >= since_ns && one->call->begin_ns < asked->begin_ns)
 				asked = one->call;
-		if (const Call *wait = wait_for(transfer.to, *asked, since_ns)) {
+		if (const Call *wait = waits_.before(transfer.to, *asked, since_ns)) {
 			transfer.wait_return = mark(wait->end_ns, *wait);
 			asked = wait;
 		}
@@ -267,23 +266,11 @@ private:
 			set_ready(*ready, Provenance::Exact, &seen_, transfer);
 	}
 
-	// As Edge::wait: the taker's first readiness wait that returned after there was something to take and before it
-	// took that.
-	const Call *wait_for(uint32_t taker, const Call &take, uint64_t since_ns) const
-	{
-		const auto found = waits_.find(taker);
-		if (found == waits_.end())
-			return nullptr;
-		const auto wait =
-			std::ranges::partition_point(found->second, [&](const Call *one) { return one->end_ns < since_ns; });
-		return wait != found->second.end() && (*wait)->end_ns <= take.begin_ns ? *wait : nullptr;
-	}
-
 	const Observations &seen_;
 	const Positions &positions_;
+	const ReadinessWaits waits_;
 	std::unordered_map<uint64_t, Stream> streams_; // by the object that bytes come out of
 	std::unordered_map<uint64_t, std::vector<const SocketEvent *>> ready_, device_; // by socket, in time order
-	std::unordered_map<uint32_t, std::vector<const Call *>> waits_; // by tid
 	CalledMessages found_;
 };
 

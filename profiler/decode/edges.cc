@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <unordered_map>
 
 #include "ebpf/records.h"
+#include "profiler/decode/readiness_waits.h"
 #include "profiler/path/giving.h"
 #include "profiler/path/handover.h"
 
@@ -15,14 +15,11 @@ namespace {
 
 class Finder {
 public:
-	Finder(const SocketEvents &events, const Observations &seen) : seen_(seen), moved_(moved(events, seen))
+	Finder(const SocketEvents &events, const Observations &seen)
+		: seen_(seen), moved_(moved(events, seen)), waits_(seen)
 	{
 		for (const Announcement &one : moved_.announcements)
 			announced_by_[{one.ready->tid, one.ready->context}].push_back(&one);
-		for (const auto &[tid, thread] : seen.threads)
-			for (const Call &call : thread.calls)
-				if (call.kind == Call::Kind::ReadinessWait)
-					waits_[tid].push_back(&call);
 		for (const auto &[tid, thread] : seen.threads)
 			for (const OffCpu &off : thread.off)
 				add_waking(thread, off);
@@ -90,26 +87,14 @@ private:
 		for (const Call *take : takes_.at({taking.give, taking.to}))
 			if (take->end_ns >= since_ns && (!on.first_take || take->begin_ns < on.first_take->begin_ns))
 				on.first_take = take;
-		on.wait = wait_for(taking.to, on.first_take ? *on.first_take : *taking.take, since_ns);
+		on.wait = waits_.before(taking.to, on.first_take ? *on.first_take : *taking.take, since_ns);
 		all_.push_back(on);
-	}
-
-	// The taker's request: its first readiness wait that returned after there was something to take and before it took
-	// that. nullptr: the taking call itself.
-	const Call *wait_for(uint32_t taker, const Call &take, uint64_t since_ns) const
-	{
-		const auto found = waits_.find(taker);
-		if (found == waits_.end())
-			return nullptr;
-		const auto wait =
-			std::ranges::partition_point(found->second, [&](const Call *one) { return one->end_ns < since_ns; });
-		return wait != found->second.end() && (*wait)->end_ns <= take.begin_ns ? *wait : nullptr;
 	}
 
 	const Observations &seen_;
 	const Moved moved_;
+	const ReadinessWaits waits_;
 	std::map<std::pair<uint32_t, uint8_t>, std::vector<const Announcement *>> announced_by_; // by tid and context
-	std::unordered_map<uint32_t, std::vector<const Call *>> waits_; // readiness waits, by tid
 	std::map<std::pair<const Call *, uint32_t>, std::vector<const Call *>>
 		takes_; // takings of what a call gave, by that call and the taker's tid
 	std::vector<Edge> all_;
