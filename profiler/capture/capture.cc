@@ -47,6 +47,38 @@ void *mapped(const bpf_map *map, size_t bytes)
 	return memory;
 }
 
+// One for each CPU of the run, then one for all others.
+void set_slots(const std::vector<uint32_t> &cpus, capture_bpf &bpf)
+{
+	std::memset(const_cast<unsigned char *>(bpf.rodata->slot_of_cpu), static_cast<int>(cpus.size()), kMaxCpus);
+	for (size_t i = 0; i < cpus.size(); i++) {
+		if (cpus[i] >= kMaxCpus)
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("CPU {} is beyond the {} that the capture knows", cpus[i], kMaxCpus));
+		bpf.rodata->slot_of_cpu[cpus[i]] = static_cast<unsigned char>(i);
+	}
+}
+
+void set_keys(capture_bpf &bpf)
+{
+	std::array<uint64_t, 2> random{};
+	static_assert(sizeof(capture_bpf::rodata->name_keys) == sizeof(random));
+	if (getrandom(random.data(), sizeof(random), 0) != sizeof(random))
+		throw Failure(ExitCode::MachineCannot, fmt::format("no random numbers: {}", std::strerror(errno)));
+	std::memcpy(const_cast<unsigned long long *>(bpf.rodata->name_keys), random.data(), sizeof(random));
+}
+
+// Which system calls are of which kind.
+void set_calls(capture_bpf &bpf)
+{
+	const CallKinds kinds = call_kinds();
+	static_assert(sizeof(capture_bpf::rodata->call_kinds) == sizeof(kinds));
+	std::memcpy(const_cast<unsigned char *>(bpf.rodata->call_kinds), kinds.data(), sizeof(kinds));
+	const EventfdCalls eventfds = eventfd_calls();
+	static_assert(sizeof(capture_bpf::rodata->eventfd_calls) == sizeof(eventfds));
+	std::memcpy(const_cast<unsigned int *>(bpf.rodata->eventfd_calls), eventfds.data(), sizeof(eventfds));
+}
+
 void throw_if_not_traced(const Selection &selection)
 {
 	for (size_t i = 0; i < kProbes.size(); i++)
@@ -125,24 +157,9 @@ BpfObject Capture::opened(const std::vector<uint32_t> &cpus, uint32_t records_pe
 		bpf->rodata->user_id = user->user;
 		bpf->rodata->group_id = user->group;
 	}
-	std::memset(const_cast<unsigned char *>(bpf->rodata->slot_of_cpu), static_cast<int>(slot_count_ - 1), kMaxCpus);
-	for (size_t i = 0; i < cpus.size(); i++) {
-		if (cpus[i] >= kMaxCpus)
-			throw Failure(ExitCode::MachineCannot,
-						  fmt::format("CPU {} is beyond the {} that the capture knows", cpus[i], kMaxCpus));
-		bpf->rodata->slot_of_cpu[cpus[i]] = static_cast<unsigned char>(i);
-	}
-	std::array<uint64_t, 2> random{};
-	static_assert(sizeof(capture_bpf::rodata->name_keys) == sizeof(random));
-	if (getrandom(random.data(), sizeof(random), 0) != sizeof(random))
-		throw Failure(ExitCode::MachineCannot, fmt::format("no random numbers: {}", std::strerror(errno)));
-	std::memcpy(const_cast<unsigned long long *>(bpf->rodata->name_keys), random.data(), sizeof(random));
-	const CallKinds kinds = call_kinds();
-	static_assert(sizeof(capture_bpf::rodata->call_kinds) == sizeof(kinds));
-	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
-	const EventfdCalls eventfds = eventfd_calls();
-	static_assert(sizeof(capture_bpf::rodata->eventfd_calls) == sizeof(eventfds));
-	std::memcpy(const_cast<unsigned int *>(bpf->rodata->eventfd_calls), eventfds.data(), sizeof(eventfds));
+	set_slots(cpus, *bpf);
+	set_keys(*bpf);
+	set_calls(*bpf);
 	bpf_program__set_autoload(bpf->progs.on_sched_process_exec, compares_at_exec());
 	bpf_program__set_autoload(bpf->progs.mark_running, !targets_.empty());
 	bpf_program__set_autoload(bpf->progs.list_ends, !targets_.empty());

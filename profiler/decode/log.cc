@@ -206,52 +206,65 @@ SocketEvent event_of(const icepath_record &record, uint32_t index)
 			record.type == ICEPATH_RECORD_ENQUEUED ? record.socket.woken_tid : 0};
 }
 
+void add_off(const OffCpu &off, uint32_t tid, Observations &seen)
+{
+	seen.threads[tid].off.push_back(off);
+	seen.cpus.try_emplace(off.in_cpu); // for known_since_ns
+	seen.cpus.try_emplace(off.out_cpu);
+}
+
+void add_run(const icepath_record &record, uint32_t index, Observations &seen)
+{
+	seen.cpus[record.cpu].runs.push_back(
+		{record.run.in_ns, record.end_ns, record.tid, index, (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0});
+	if (const auto [name, is_new] = seen.task_names.try_emplace(record.tid); is_new)
+		name->second = model::task_name(record.run.comm);
+}
+
+void add_system_call(const icepath_record &record, uint32_t index, Observations &seen)
+{
+	Thread &thread = seen.threads[record.tid];
+	thread.calls.push_back(call_of(record, index));
+	seen.system_calls.push_back({record.tid, record.call.number, record.call.begin_ns, record.end_ns});
+	if (record.end_ns < thread.first_cpu_told_ns) { // until then it hadn't left its CPU, as far as the records show
+		thread.first_cpu = record.cpu;
+		thread.first_cpu_told_ns = record.end_ns;
+	}
+}
+
+std::vector<SocketEvent> &of_type(uint32_t type, SocketEvents &events)
+{
+	return type == ICEPATH_RECORD_DATA_READY     ? events.ready
+		   : type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
+		   : type == ICEPATH_RECORD_TAKEN        ? events.taken
+												 : events.enqueued;
+}
+
 void add(const icepath_record &record, uint32_t index, Observations &seen, SocketEvents &events)
 {
 	switch (record.type) {
-	case ICEPATH_RECORD_OFF_CPU: {
-		const OffCpu off = off_of(record, index);
-		seen.threads[record.tid].off.push_back(off);
-		seen.cpus.try_emplace(off.in_cpu); // for known_since_ns
-		seen.cpus.try_emplace(off.out_cpu);
+	case ICEPATH_RECORD_OFF_CPU:
+		add_off(off_of(record, index), record.tid, seen);
 		break;
-	}
-	case ICEPATH_RECORD_FOREIGN_RUN: {
-		seen.cpus[record.cpu].runs.push_back(
-			{record.run.in_ns, record.end_ns, record.tid, index, (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0});
-		if (const auto [name, is_new] = seen.task_names.try_emplace(record.tid); is_new)
-			name->second = model::task_name(record.run.comm);
+	case ICEPATH_RECORD_FOREIGN_RUN:
+		add_run(record, index, seen);
 		break;
-	}
 	case ICEPATH_RECORD_INTERRUPT:
 		seen.cpus[record.cpu].interrupts.push_back(interrupt_of(record, index));
 		break;
 	case ICEPATH_RECORD_DATA_READY:
 	case ICEPATH_RECORD_DEVICE_QUEUE:
 	case ICEPATH_RECORD_TAKEN:
-	case ICEPATH_RECORD_ENQUEUED: {
-		const SocketEvent event = event_of(record, index);
-		(record.type == ICEPATH_RECORD_DATA_READY     ? events.ready
-		 : record.type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
-		 : record.type == ICEPATH_RECORD_TAKEN        ? events.taken
-													  : events.enqueued)
-			.push_back(event);
+	case ICEPATH_RECORD_ENQUEUED:
+		of_type(record.type, events).push_back(event_of(record, index));
 		break;
-	}
 	case ICEPATH_RECORD_MIGRATE:
 		seen.threads[record.tid].pinned = false;
 		seen.threads[record.tid].moved_ns.push_back(record.end_ns);
 		break;
-	case ICEPATH_RECORD_CALL: {
-		Thread &thread = seen.threads[record.tid];
-		thread.calls.push_back(call_of(record, index));
-		seen.system_calls.push_back({record.tid, record.call.number, record.call.begin_ns, record.end_ns});
-		if (record.end_ns < thread.first_cpu_told_ns) { // until then it hadn't left its CPU, as far as the records show
-			thread.first_cpu = record.cpu;
-			thread.first_cpu_told_ns = record.end_ns;
-		}
+	case ICEPATH_RECORD_CALL:
+		add_system_call(record, index, seen);
 		break;
-	}
 	case ICEPATH_RECORD_SAMPLE:
 		seen.samples.push_back({record.tid, record.cpu, record.sample.planned_ns, record.end_ns, record.sample.stack});
 		break;

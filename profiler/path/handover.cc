@@ -182,6 +182,55 @@ Boundary stored(const Observations &seen, const Transfer &transfer, const Thread
 	return ready;
 }
 
+// Two threads of a library hand over in memory, within known bounds.
+Reason by_library(const Transfer &transfer, const Boundary &handed, const Thread &giver, const Thread &taker,
+				  Handover &out)
+{
+	if (!transfer.take_return || !acted(giver, {Mark{handed.at_ns, {}}}) ||
+		!acted(taker, {transfer.ask, transfer.take_call, transfer.take_return}))
+		return Reason::NoEvidence;
+	out.ready = handed;
+	out.taken = at_mark(*transfer.take_return);
+	out.inferred = true;
+	return out.ready.at_ns <= out.taken.at_ns ? Reason::None : Reason::InvertedTime;
+}
+
+// Whether its instants can be: each thread's in the order of what it does, the giver's before the taker's, and at
+// times at which their threads acted. `end`: when it was taken.
+bool is_possible(const Transfer &transfer, const std::optional<Mark> &end, bool slot, const Thread &giver,
+				 const Thread &taker)
+{
+	const std::optional<Mark> ask = transfer.ask;
+	if (!ordered({transfer.call, transfer.call_return}) || !ordered({transfer.call, transfer.device}) ||
+		!ordered({ask, transfer.wait_return, transfer.take_call, transfer.take_return}) ||
+		!ordered({ask, transfer.taken}) || (!slot && !ordered({transfer.call, end})))
+		return false;
+	if (slot ? !ordered({transfer.publish(), transfer.taken})
+			 : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
+		return false;
+	// A thread that gives to itself asks only after it has given.
+	if (transfer.from == transfer.to && (!ordered({transfer.publish(), ask}) || !ordered({transfer.call_return, ask})))
+		return false;
+	return acted(giver, {transfer.call, transfer.call_return, transfer.publish()}) &&
+		   acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken});
+}
+
+// The kernel told when it announced the message.
+Reason by_announcement(const Transfer &transfer, Handover &out)
+{
+	if (!ordered({transfer.call, transfer.device, transfer.ready}))
+		return Reason::InvertedTime;
+	// The message became ready only after the giver's call, although nothing could have held it meanwhile.
+	if (!transfer.device && !transfer.carried() && transfer.call_return &&
+		transfer.ready->at_ns > transfer.call_return->at_ns)
+		return Reason::NoEvidence;
+	out.ready = at_mark(*transfer.ready);
+	if (transfer.ready_since_ns != 0)
+		out.ready = inferred(out.ready.at_ns, out.ready.evidence, std::min(transfer.ready_since_ns, out.ready.at_ns),
+							 out.ready.at_ns);
+	return Reason::None;
+}
+
 } // namespace
 
 Reason resolve(const Observations &seen, const Transfer &transfer, const Thread &giver, const Thread &taker,
@@ -189,15 +238,8 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 {
 	out = {};
 	out.transfer = &transfer;
-	if (const auto *library = std::get_if<ByLibrary>(&transfer.by); library && library->handed) {
-		if (!transfer.take_return || !acted(giver, {Mark{library->handed->at_ns, {}}}) ||
-			!acted(taker, {transfer.ask, transfer.take_call, transfer.take_return}))
-			return Reason::NoEvidence;
-		out.ready = *library->handed;
-		out.taken = at_mark(*transfer.take_return);
-		out.inferred = true;
-		return out.ready.at_ns <= out.taken.at_ns ? Reason::None : Reason::InvertedTime;
-	}
+	if (const auto *library = std::get_if<ByLibrary>(&transfer.by); library && library->handed)
+		return by_library(transfer, *library->handed, giver, taker, out);
 	out.slot = transfer.publish() && transfer.taken;
 	if (transfer.publish() && !transfer.taken)
 		return Reason::NoEvidence;
@@ -207,19 +249,7 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 	out.taken = at_mark(*end);
 	if (transfer.taken_since_ns != 0 && transfer.taken_since_ns < out.taken.at_ns)
 		out.taken = inferred(out.taken.at_ns, out.taken.evidence, transfer.taken_since_ns, out.taken.at_ns);
-	std::optional<Mark> ask = transfer.ask;
-	if (!ordered({transfer.call, transfer.call_return}) || !ordered({transfer.call, transfer.device}) ||
-		!ordered({ask, transfer.wait_return, transfer.take_call, transfer.take_return}) ||
-		!ordered({ask, transfer.taken}) || (!out.slot && !ordered({transfer.call, end})))
-		return Reason::InvertedTime;
-	if (out.slot ? !ordered({transfer.publish(), transfer.taken})
-				 : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
-		return Reason::InvertedTime;
-	// A thread that gives to itself asks only after it has given.
-	if (transfer.from == transfer.to && (!ordered({transfer.publish(), ask}) || !ordered({transfer.call_return, ask})))
-		return Reason::InvertedTime;
-	if (!acted(giver, {transfer.call, transfer.call_return, transfer.publish()}) ||
-		!acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken}))
+	if (!is_possible(transfer, end, out.slot, giver, taker))
 		return Reason::InvertedTime;
 	if (out.slot) {
 		out.ready = stored(seen, transfer, giver, taker);
@@ -228,19 +258,8 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 	const auto &by = transfer.taken && transfer.taken->at_ns < end->at_ns ? transfer.taken : end;
 	if (transfer.device && transfer.device->at_ns > by->at_ns)
 		return Reason::InvertedTime;
-	if (transfer.ready && transfer.ready->at_ns <= by->at_ns) {
-		if (!ordered({transfer.call, transfer.device, transfer.ready}))
-			return Reason::InvertedTime;
-		// The message became ready only after the giver's call, although nothing could have held it meanwhile.
-		if (!transfer.device && !transfer.carried() && transfer.call_return &&
-			transfer.ready->at_ns > transfer.call_return->at_ns)
-			return Reason::NoEvidence;
-		out.ready = at_mark(*transfer.ready);
-		if (transfer.ready_since_ns != 0)
-			out.ready = inferred(out.ready.at_ns, out.ready.evidence,
-								 std::min(transfer.ready_since_ns, out.ready.at_ns), out.ready.at_ns);
-		return Reason::None;
-	}
+	if (transfer.ready && transfer.ready->at_ns <= by->at_ns)
+		return by_announcement(transfer, out);
 	if (!transfer.call)
 		return Reason::NoEvidence;
 	return infer(transfer, giver, taker, by->at_ns, by->evidence, out);

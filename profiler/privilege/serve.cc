@@ -110,25 +110,9 @@ public:
 			capture().attach(request.probes);
 			reply.available = capture().available();
 			break;
-		case HelperRequestKind::BeginBlock: {
-			std::vector<int> pidfds;
-			for (size_t i = 0; i < request.worker_count; i++) {
-				const uint32_t worker = i < request.workers.size() ? request.workers[i] : UINT32_MAX;
-				if (worker >= workers_.size())
-					throw Failure(ExitCode::Internal, "a block names a worker that was never marked");
-				pidfds.push_back(workers_[worker].get());
-			}
-			if (rights_ == HelperRights::OfItsFile && request.sample_period_ns != 0 &&
-				request.sample_period_ns < kShortestPeriodOfMemberNs)
-				throw Failure(ExitCode::Internal, "a block was to be sampled with a period out of range");
-			capture().begin_block(
-				pidfds,
-				{request.families.begin(),
-				 request.families.begin() + std::min<size_t>(request.family_count, request.families.size())},
-				request.sample_period_ns);
-			looks_ = request.looks != 0;
+		case HelperRequestKind::BeginBlock:
+			begin_block(request);
 			break;
-		}
 		case HelperRequestKind::EndBlock:
 			looks_ = false;
 			put_skipped(capture().end_block(), reply);
@@ -172,6 +156,26 @@ public:
 	}
 
 private:
+	void begin_block(const HelperRequest &request)
+	{
+		std::vector<int> pidfds;
+		for (size_t i = 0; i < request.worker_count; i++) {
+			const uint32_t worker = i < request.workers.size() ? request.workers[i] : UINT32_MAX;
+			if (worker >= workers_.size())
+				throw Failure(ExitCode::Internal, "a block names a worker that was never marked");
+			pidfds.push_back(workers_[worker].get());
+		}
+		if (rights_ == HelperRights::OfItsFile && request.sample_period_ns != 0 &&
+			request.sample_period_ns < kShortestPeriodOfMemberNs)
+			throw Failure(ExitCode::Internal, "a block was to be sampled with a period out of range");
+		capture().begin_block(
+			pidfds,
+			{request.families.begin(),
+			 request.families.begin() + std::min<size_t>(request.family_count, request.families.size())},
+			request.sample_period_ns);
+		looks_ = request.looks != 0;
+	}
+
 	capture::Capture &capture()
 	{
 		if (!capture_)

@@ -89,6 +89,78 @@ std::string missing_probe(const Injection &injection, const capture::Selection &
 					   : fmt::format("no path can be found without {}: {}", injection.needs_probe, trial.why_not);
 }
 
+// What can be injected here.
+struct Possible {
+	std::vector<const Injection *> injections;
+	std::vector<std::string> why_not; // of all that were asked for; empty: it can be
+	plan::Plan plan; // two cells for each injection, without it and with it
+};
+
+Possible look_at(const MeasureOptions &options, InjectorProcess &injector, std::vector<std::string> &notices)
+{
+	const std::vector<targets::Target> targets = targets_of(notices);
+	Possible possible;
+	for (const Injection *injection : options.injections) {
+		possible.why_not.push_back(why_not(*injection, targets, options.cpus, injector));
+		if (!possible.why_not.back().empty())
+			continue;
+		possible.injections.push_back(injection);
+		for (const bool with : {false, true})
+			add_cell(*injection, with, injector.why_not_awake().empty(), targets, options.cpus, possible.plan);
+	}
+	return possible;
+}
+
+run::SessionResult run_with_injections(const MeasureOptions &options, const Possible &possible, const model::Head &head,
+									   privilege::Helper &helper, InjectorProcess &injector,
+									   const std::function<void(const run::Progress &)> &report)
+{
+	run::check_budget(options.duration_s, possible.plan.cells, kMessages);
+	run::SessionOptions session;
+	session.directory = options.directory;
+	session.budget_s = options.duration_s;
+	session.started_ns = options.started_ns;
+	session.messages = kMessages;
+	session.forced_tier = options.tier;
+	session.always_probed = true;
+	session.begin_injection = [&](size_t cell, const std::vector<uint32_t> &tids) {
+		const Injection &injection = *possible.injections[cell / 2];
+		const bool puts_in = injection.from_outside && cell % 2 == 1;
+		injector.begin(puts_in ? injection.name : "", injection.traffic, model::cpus_by_side(possible.plan.cells[cell]),
+					   tids);
+	};
+	session.end_injection = [&] { injector.end(); };
+	return run::run_session(possible.plan, head, session, helper, report);
+}
+
+void add_notices_of(const std::string &run, std::vector<std::string> &notices)
+{
+	rundir::Reader reader(run);
+	while (reader.next()) {
+	}
+	if (reader.tail())
+		notices.insert(notices.end(), reader.tail()->notices.begin(), reader.tail()->notices.end());
+}
+
+// `pairs`: of each possible injection.
+std::vector<Row> matrix_of(const MeasureOptions &options, const Possible &possible, const capture::Selection &probes,
+						   const std::vector<std::vector<BlockPair>> &pairs)
+{
+	std::vector<Row> matrix;
+	auto its_pairs = pairs.begin();
+	for (size_t i = 0; i < options.injections.size(); i++) {
+		const Injection &injection = *options.injections[i];
+		if (!possible.why_not[i].empty()) {
+			matrix.push_back(not_injected(injection, possible.why_not[i]));
+			continue;
+		}
+		const std::string missing = missing_probe(injection, probes);
+		matrix.push_back(missing.empty() ? row_of(injection, *its_pairs) : not_judged(injection, missing));
+		++its_pairs;
+	}
+	return matrix;
+}
+
 } // namespace
 
 Measured measure(const MeasureOptions &options, const model::Head &head, privilege::Helper &helper,
@@ -98,60 +170,16 @@ Measured measure(const MeasureOptions &options, const model::Head &head, privile
 	const std::string stamps = make_stamps_folder(options.workspace);
 	setenv(kStampsVariable, stamps.c_str(), 1);
 	setenv(kWorkVariable, std::to_string(rounds_of_work(stretched(kWorkNs))).c_str(), 1); // workers inherit it
-	const std::vector<targets::Target> targets = targets_of(measured.notices);
-	std::vector<const Injection *> possible;
-	std::vector<std::string> why(options.injections.size());
-	plan::Plan plan;
-	for (size_t i = 0; i < options.injections.size(); i++) {
-		const Injection &injection = *options.injections[i];
-		if (why[i] = why_not(injection, targets, options.cpus, injector); !why[i].empty())
-			continue;
-		possible.push_back(&injection);
-		for (const bool with : {false, true})
-			add_cell(injection, with, injector.why_not_awake().empty(), targets, options.cpus, plan);
+	const Possible possible = look_at(options, injector, measured.notices);
+	if (possible.injections.empty()) {
+		measured.matrix = matrix_of(options, possible, {}, {});
+		return measured;
 	}
-	std::vector<std::vector<BlockPair>> pairs;
-	capture::Selection probes;
-	if (!possible.empty()) {
-		run::check_budget(options.duration_s, plan.cells, kMessages);
-		run::SessionOptions session;
-		session.directory = options.directory;
-		session.budget_s = options.duration_s;
-		session.started_ns = options.started_ns;
-		session.messages = kMessages;
-		session.forced_tier = options.tier;
-		session.always_probed = true;
-		session.begin_injection = [&](size_t cell, const std::vector<uint32_t> &tids) {
-			const Injection &injection = *possible[cell / 2];
-			const bool puts_in = injection.from_outside && cell % 2 == 1;
-			injector.begin(puts_in ? injection.name : "", injection.traffic, model::cpus_by_side(plan.cells[cell]),
-						   tids);
-		};
-		session.end_injection = [&] { injector.end(); };
-		const run::SessionResult result = run::run_session(plan, head, session, helper, report);
-		measured.interrupted = result.interrupted;
-		probes = result.probes;
-		std::filesystem::copy(stamps, std::filesystem::path(options.directory) / kStampsFolder);
-		pairs = read_pairs(options.directory, possible);
-	}
-	for (size_t i = 0, next = 0; i < options.injections.size(); i++) {
-		const Injection &injection = *options.injections[i];
-		if (!why[i].empty()) {
-			measured.matrix.push_back(not_injected(injection, why[i]));
-			continue;
-		}
-		const std::vector<BlockPair> &its_pairs = pairs[next++];
-		const std::string missing = missing_probe(injection, probes);
-		measured.matrix.push_back(missing.empty() ? row_of(injection, its_pairs) : not_judged(injection, missing));
-	}
-	if (!possible.empty()) {
-		rundir::Reader reader(options.directory);
-		while (reader.next()) {
-		}
-		if (reader.tail())
-			measured.notices.insert(measured.notices.end(), reader.tail()->notices.begin(),
-									reader.tail()->notices.end());
-	}
+	const run::SessionResult result = run_with_injections(options, possible, head, helper, injector, report);
+	measured.interrupted = result.interrupted;
+	std::filesystem::copy(stamps, std::filesystem::path(options.directory) / kStampsFolder);
+	measured.matrix = matrix_of(options, possible, result.probes, read_pairs(options.directory, possible.injections));
+	add_notices_of(options.directory, measured.notices);
 	return measured;
 }
 
