@@ -7,8 +7,8 @@
 
 #include "profiler/analysis/layer_style.h"
 #include "profiler/stats/quantity.h"
-#include "profiler/text/columns.h"
 #include "profiler/text/page.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -53,13 +53,19 @@ std::string bar_of(const Latencies &latencies, const Look &look)
 	return bar;
 }
 
-std::string line_of(const std::string &what, uint64_t count, double seconds, const std::string &bytes,
-					const Latencies &latencies, const Look &look)
+// What is sent: its name, how many and how many bytes in a second, percentiles, a bar.
+Table table_of_sent()
 {
-	return fmt::format("  {} {} {} {} {}  {}", pad_right(what, 22),
-					   pad_left(stats::per_second(static_cast<double>(count) / seconds) + "/s", 11),
-					   pad_left(bytes, 11), pad_left(percentile_of(latencies, 0.5), 9),
-					   pad_left(percentile_of(latencies, 0.99), 9), bar_of(latencies, look));
+	return Table(
+		{{Side::Left, 22}, {Side::Right, 11, 1}, {Side::Right, 11, 1}, {Side::Right, 9, 1}, {Side::Right, 9, 1}});
+}
+
+void add_sent(Table &table, const std::string &what, uint64_t count, double seconds, const std::string &bytes,
+			  const Latencies &latencies, const Look &look)
+{
+	table.add({what, stats::per_second(static_cast<double>(count) / seconds) + "/s", bytes,
+			   percentile_of(latencies, 0.5), percentile_of(latencies, 0.99)},
+			  "  " + bar_of(latencies, look));
 }
 
 // Joins places that differ only in who was the cause.
@@ -100,10 +106,11 @@ void add_places(Page &page, const Latencies &latencies)
 	const std::vector<Row> rows = rows_of(latencies);
 	if (rows.empty())
 		return;
-	page.line(page.spelled(
-		fmt::format("    {} {} {}  (slowest {} of {} with a path: mean {} of {} µs)", pad_right("where it goes", 44),
-					pad_left("mean µs", 9), pad_left("slowest 1 %", 12), stats::count(latencies.slow_count()),
-					stats::count(latencies.with_path()), micro(latencies.slow_ns()), micro(latencies.mean_ns()))));
+	Table table({{Side::Left, 44, 4}, {Side::Right, 9, 1}, {Side::Right, 12, 1}, {}});
+	table.add(
+		{"where it goes", "mean µs", "slowest 1 %",
+		 fmt::format("(slowest {} of {} with a path: mean {} of {} µs)", stats::count(latencies.slow_count()),
+					 stats::count(latencies.with_path()), micro(latencies.slow_ns()), micro(latencies.mean_ns()))});
 	double rest_mean = 0, rest_slow = 0;
 	size_t shown = 0;
 	for (const Row &row : rows) {
@@ -114,13 +121,11 @@ void add_places(Page &page, const Latencies &latencies)
 			continue;
 		}
 		shown++;
-		page.line(page.spelled(fmt::format("    {} {} {}  {}", pad_right(row.program + ": " + row.words, 44),
-										   pad_left(micro(row.mean_ns), 9), pad_left(micro(row.slow_ns), 12),
-										   cause_of(row))));
+		table.add({row.program + ": " + row.words, micro(row.mean_ns), micro(row.slow_ns), cause_of(row)});
 	}
 	if (shown < rows.size())
-		page.line(page.spelled(fmt::format("    {} {} {}", pad_right("the rest", 44), pad_left(micro(rest_mean), 9),
-										   pad_left(micro(rest_slow), 12))));
+		table.add({"the rest", micro(rest_mean), micro(rest_slow)});
+	table.add_to(page);
 }
 
 std::string processes(const std::string &program, size_t count)
@@ -135,22 +140,23 @@ void add_link(Page &page, const Link &link, double seconds)
 										  is_pipe ? "→" : "↔", processes(link.server, link.servers.size()),
 										  analysis::word_of(link.kind), link.connections.size(),
 										  link.connections.size() == 1 ? "" : "s")));
+	Table table = table_of_sent();
 	const auto direction = [&](const std::string &to, const analysis::Direction &one) {
 		if (one.messages != 0)
-			page.line(page.spelled(line_of("to " + to, one.messages, seconds,
-										   stats::amount(static_cast<double>(one.bytes) / seconds) + "B/s",
-										   one.latencies, page.look())));
+			add_sent(table, "to " + to, one.messages, seconds,
+					 stats::amount(static_cast<double>(one.bytes) / seconds) + "B/s", one.latencies, page.look());
 	};
 	direction(link.server, link.to_server);
 	direction(link.client, link.to_client);
 	if (link.requests.answered != 0) {
-		page.line(page.spelled(
-			line_of("requests", link.requests.answered, seconds, "", link.requests.latencies, page.look())));
+		add_sent(table, "requests", link.requests.answered, seconds, "", link.requests.latencies, page.look());
+		table.add_to(page);
 		for (const auto &[chain, count] : link.requests.chains)
 			if (link.requests.chains.size() > 1)
 				page.line(page.spelled(fmt::format("    {}  {}", stats::count(count), chain)));
 		add_places(page, link.requests.latencies);
 	} else {
+		table.add_to(page);
 		add_places(page, link.to_server.latencies);
 	}
 }
@@ -277,13 +283,15 @@ std::string slow_requests(const std::vector<analysis::SlowRequest> &requests, co
 	for (const analysis::SlowRequest &request : requests) {
 		page.heading(page.spelled(fmt::format("{} → {}: the slowest request, {} µs", request.client, request.server,
 											  stats::exact_microseconds(request.ns))));
-		page.line(page.spelled(fmt::format("  {} {}", pad_left("at µs", 12), pad_left("µs", 12))));
+		Table table({{Side::Right, 12}, {Side::Right, 12, 1}});
+		table.add({"at µs", "µs"});
 		for (const analysis::Piece &piece : request.pieces)
-			page.line(page.spelled(
-				fmt::format("  {} {} {} {} {}: {}{}", pad_left(stats::exact_microseconds(piece.begin_ns), 12),
-							pad_left(stats::exact_microseconds(piece.end_ns - piece.begin_ns), 12),
-							kind_symbol(kind_of(piece.place), 1, page.look()), piece.place.program, piece.tid,
-							words_of(piece.place), piece.place.by.empty() ? "" : ", " + piece.place.by)));
+			table.add(
+				{stats::exact_microseconds(piece.begin_ns), stats::exact_microseconds(piece.end_ns - piece.begin_ns)},
+				page.spelled(fmt::format(" {} {} {}: {}{}", kind_symbol(kind_of(piece.place), 1, page.look()),
+										 piece.place.program, piece.tid, words_of(piece.place),
+										 piece.place.by.empty() ? "" : ", " + piece.place.by)));
+		table.add_to(page);
 	}
 	return page.take();
 }
@@ -299,10 +307,11 @@ std::string attached_report(const analysis::AttachedResult &result, const Style 
 		fmt::format("icepath attach   {} s of {}   {}", stats::amount(seconds), targets, result.head.started_utc)));
 	if (result.links.empty())
 		page.paragraph("", page.spelled("Nothing was seen that one of these programs gave to another over a stream."));
-	else
-		page.line(
-			page.spelled(fmt::format("  {} {} {} {} {}  {}", pad_right("", 22), pad_left("", 11), pad_left("", 11),
-									 pad_left("p50 µs", 9), pad_left("p99 µs", 9), "mean, by kind")));
+	else {
+		Table heads = table_of_sent();
+		heads.add({"", "", "", "p50 µs", "p99 µs"}, "  mean, by kind");
+		heads.add_to(page);
+	}
 	size_t shown = 0;
 	for (const Link &link : result.links)
 		if (style.verbose || shown++ < kMostLinks)

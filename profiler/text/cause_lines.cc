@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "profiler/stats/quantity.h"
 #include "profiler/text/cause_words.h"
-#include "profiler/text/columns.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -21,14 +20,6 @@ std::string rest_of(const explain::Cause &cause)
 		(analysis::is_own(cause.origin) && !(cause.origin == analysis::Origin::OwnTimer && cause.ended_sleep));
 	return says_more ? fmt::format("{}, {}", model::name(cause.layer), word(cause.origin))
 					 : std::string(model::name(cause.layer));
-}
-
-std::string row(const std::string &name, size_t width, const std::array<std::string, 4> &cells, const std::string &rest)
-{
-	std::string line = "  " + pad_right(name, width);
-	for (const std::string &cell : cells)
-		line += pad_left(cell, 11);
-	return line + (rest.empty() ? "" : "  " + rest);
 }
 
 } // namespace
@@ -46,17 +37,15 @@ void add_causes(Page &page, const std::vector<explain::Cause> &causes, const cha
 		shown.resize(kShown);
 	if (shown.empty())
 		return;
-	size_t width = 15;
+	constexpr TableColumn kNumber{Side::Right, 10, 1};
+	Table table({{Side::Left, 15}, kNumber, kNumber, kNumber, kNumber, {}});
+	table.add({"what took it", of_a, of_b, "lift", "µs there"});
 	for (const explain::Cause &cause : shown)
-		width = std::max(width, columns(cause.name));
+		table.add({cause.name, stats::percent(cause.share), stats::percent(cause.other_share),
+				   cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here",
+				   stats::microseconds(cause.when_there_ns), rest_of(cause)});
 	page.line();
-	page.line(page.spelled(row("what took it", width, {of_a, of_b, "lift", "µs there"}, "")));
-	for (const explain::Cause &cause : shown)
-		page.line(page.spelled(row(cause.name, width,
-								   {stats::percent(cause.share), stats::percent(cause.other_share),
-									cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here",
-									stats::microseconds(cause.when_there_ns)},
-								   rest_of(cause))));
+	table.add_to(page);
 	page.line();
 }
 

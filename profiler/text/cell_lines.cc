@@ -11,6 +11,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/columns.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -92,6 +93,32 @@ std::vector<TextColumn> layer_columns(const std::vector<LayerTableRow> &rows)
 	return columns_of_text;
 }
 
+size_t width_of(const TextColumn &column, const Page &page)
+{
+	size_t width = 0;
+	for (const std::string &text : column)
+		width = std::max(width, columns(page.spelled(text)));
+	return width;
+}
+
+void add_part(Page &page, const std::vector<LayerTableRow> &rows, size_t label, std::span<const TextColumn> shown)
+{
+	std::vector<TableColumn> its_columns(1 + shown.size(), {Side::Right});
+	its_columns[0] = {Side::Left, label, 0};
+	Table table(std::move(its_columns));
+	for (size_t i = 0; i <= rows.size(); ++i) {
+		if (i > 0 && !rows[i - 1].layers) {
+			table.add_line(page.spelled(rows[i - 1].name));
+			continue;
+		}
+		std::vector<std::string> texts = {i > 0 ? rows[i - 1].name : ""};
+		for (const TextColumn &column : shown)
+			texts.push_back(column[i]);
+		table.add(std::move(texts));
+	}
+	table.add_to(page);
+}
+
 // Prints several tables of the same rows if the page isn't wide enough for one.
 void add_layer_table(Page &page, const std::vector<analysis::CellResult> &cells)
 {
@@ -104,22 +131,12 @@ void add_layer_table(Page &page, const std::vector<analysis::CellResult> &cells)
 		label = std::max(label, row.layers ? columns(row.name) : 0);
 	const std::vector<TextColumn> all = layer_columns(rows);
 	for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-		std::vector<std::string> lines = {std::string(label, ' ')};
-		for (const LayerTableRow &row : rows)
-			lines.push_back(pad_right(page.spelled(row.name), label));
 		for (size_t used = label; end < all.size(); ++end) {
-			size_t width = 0;
-			for (const std::string &text : all[end])
-				width = std::max(width, columns(page.spelled(text)));
-			used += 2 + width;
+			used += 2 + width_of(all[end], page);
 			if (end > begin && used > page.width())
 				break;
-			for (size_t i = 0; i < lines.size(); ++i)
-				if (i == 0 || rows[i - 1].layers)
-					lines[i] += "  " + pad_left(page.spelled(all[end][i]), width);
 		}
-		for (const std::string &line : lines)
-			page.line(line);
+		add_part(page, rows, label, std::span(all).subspan(begin, end - begin));
 		page.line();
 	}
 }
@@ -217,8 +234,9 @@ double smallest_share(const analysis::CellResult &cell)
 
 void add_counter_table(Page &page, const std::vector<analysis::CellResult> &cells)
 {
-	constexpr size_t kColumns = 4;
-	std::vector<std::array<std::string, kColumns>> rows = {{"", "instructions", "IPC", "cache misses"}};
+	Table table({{}, {Side::Right}, {Side::Right}, {Side::Right}});
+	table.add({"", "instructions", "IPC", "cache misses"});
+	bool any = false;
 	bool user_only = false;
 	double share = 1;
 	for (const analysis::CellResult &cell : cells) {
@@ -227,25 +245,17 @@ void add_counter_table(Page &page, const std::vector<analysis::CellResult> &cell
 			continue;
 		const auto ipc = counted_sides(cell).size() == 1 ? analysis::instructions_per_cycle({&sender})
 														 : analysis::instructions_per_cycle({&sender, &receiver});
-		rows.push_back({model::title(cell.cell), per_message(cell, &Counters::instructions),
-						ipc ? fmt::format("{:.2f}", *ipc) : "–", per_message(cell, &Counters::cache_misses)});
+		any = true;
+		table.add({model::title(cell.cell), per_message(cell, &Counters::instructions),
+				   ipc ? fmt::format("{:.2f}", *ipc) : "–", per_message(cell, &Counters::cache_misses)});
 		user_only = user_only || sender.user_only || receiver.user_only;
 		share = std::min(share, smallest_share(cell));
 	}
-	if (rows.size() == 1)
+	if (!any)
 		return;
-	std::array<size_t, kColumns> widths{};
-	for (const auto &row : rows)
-		for (size_t i = 0; i < kColumns; ++i)
-			widths[i] = std::max(widths[i], columns(row[i]));
 	page.heading(fmt::format("counted by the CPU per message, both sides, {}, in blocks of their own",
 							 user_only ? "user mode only" : "user and kernel mode"));
-	for (const auto &row : rows) {
-		std::string line = "  " + pad_right(row[0], widths[0]);
-		for (size_t i = 1; i < kColumns; ++i)
-			line += "  " + pad_left(row[i], widths[i]);
-		page.line(page.spelled(line));
-	}
+	table.add_to(page);
 	if (share < 1)
 		page.line(page.spelled(fmt::format("  scaled: the counters had to take turns, and some counted {} of the time",
 										   stats::percent(share))));

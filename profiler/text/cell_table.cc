@@ -11,6 +11,7 @@
 #include "profiler/text/cell_columns.h"
 #include "profiler/text/columns.h"
 #include "profiler/text/mode_words.h"
+#include "profiler/text/table.h"
 #include "profiler/text/time_scale.h"
 
 namespace icepath::text {
@@ -36,12 +37,6 @@ size_t width_of(const Column &column, const Page &page)
 		for (const std::string &mode : modes)
 			width = std::max(width, columns(page.spelled(mode)));
 	return width;
-}
-
-std::string cell_text(const Column &column, const std::string &text, const Page &page)
-{
-	const std::string padded = pad_left(page.spelled(text), width_of(column, page));
-	return column.is_doubtful && page.look().colour ? "\033[2m" + padded + "\033[0m" : padded;
 }
 
 // What a line has room for.
@@ -76,47 +71,56 @@ Layout layout_of(const Page &page, std::vector<Column> columns, size_t label, bo
 	return layout;
 }
 
-void trim(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
-
 // "18 ±3 % at", before the place of a mode.
 std::string mode_label(const analysis::CellMode &mode)
 {
 	return fmt::format("    {} at", brief_share_text(mode.share));
 }
 
-void add_mode_rows(Page &page, const analysis::CellResult &result, size_t cell, const Layout &layout, TimeScale &scale)
+// Its columns are as wide whatever rows it gets, since each group of cells has a table of its own.
+Table table_of(const Layout &layout, const Page &page)
 {
-	for (size_t mode = 0; mode < result.modes.all.size(); ++mode) {
-		std::string line = pad_right(page.spelled(mode_label(result.modes.all[mode])), layout.label);
-		for (const Column &column : layout.columns)
-			line += layout.gap + cell_text(column, column.modes.empty() ? "" : column.modes[cell][mode], page);
-		line += layout.gap + scale.bar(result, result.modes.all[mode], page.look());
-		trim(line);
-		page.line(line);
-	}
+	std::vector<TableColumn> its_columns = {{Side::Left, layout.label, 0}};
+	for (const Column &column : layout.columns)
+		its_columns.push_back({Side::Right, width_of(column, page), layout.gap.size(), column.is_doubtful});
+	return Table(std::move(its_columns));
+}
+
+// `text_of`: of a column.
+template <typename TextOf>
+void add_row(Table &table, const std::string &label, const Layout &layout, TextOf text_of, const std::string &rest)
+{
+	std::vector<std::string> texts = {label};
+	std::ranges::transform(layout.columns, std::back_inserter(texts), text_of);
+	table.add(std::move(texts), layout.gap + rest);
+}
+
+void add_mode_rows(Table &table, const analysis::CellResult &result, size_t cell, const Layout &layout,
+				   TimeScale &scale, const Look &look)
+{
+	for (size_t mode = 0; mode < result.modes.all.size(); ++mode)
+		add_row(
+			table, mode_label(result.modes.all[mode]), layout,
+			[&](const Column &column) { return column.modes.empty() ? "" : column.modes[cell][mode]; },
+			scale.bar(result, result.modes.all[mode], look));
 }
 
 void add_rows(Page &page, const analysis::RunResult &result, const analysis::GroupedCells &grouped,
 			  const Layout &layout, TimeScale &scale)
 {
-	const std::string indent = "  ";
-	std::string head = pad_right(page.spelled("one way, µs"), layout.label);
-	for (const Column &column : layout.columns)
-		head += layout.gap + cell_text(column, column.head, page);
-	head += layout.gap + page.spelled(scale.axis());
-	trim(head);
-	page.line(head);
+	Table heads = table_of(layout, page);
+	add_row(heads, "one way, µs", layout, &Column::head, page.spelled(scale.axis()));
+	heads.add_to(page);
 	for (const analysis::CellGroup &group : grouped.groups) {
 		page.heading(group.heading);
+		Table table = table_of(layout, page);
 		for (const size_t cell : group.cells) {
-			std::string line = pad_right(page.spelled(indent + grouped.labels[cell]), layout.label);
-			for (const Column &column : layout.columns)
-				line += layout.gap + cell_text(column, column.cells[cell], page);
-			line += layout.gap + scale.bar(result.cells[cell], page.look());
-			trim(line);
-			page.line(line);
-			add_mode_rows(page, result.cells[cell], cell, layout, scale);
+			add_row(
+				table, "  " + grouped.labels[cell], layout, [&](const Column &column) { return column.cells[cell]; },
+				scale.bar(result.cells[cell], page.look()));
+			add_mode_rows(table, result.cells[cell], cell, layout, scale, page.look());
 		}
+		table.add_to(page);
 	}
 }
 

@@ -9,8 +9,8 @@
 
 #include "profiler/analysis/layer_style.h"
 #include "profiler/stats/quantity.h"
-#include "profiler/text/columns.h"
 #include "profiler/text/look.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -157,22 +157,11 @@ DifferenceColumns columns_of(const DifferenceLine &line, std::optional<double> s
 
 void add_difference_rows(Page &page, const std::vector<DifferenceColumns> &rows)
 {
-	std::array<size_t, column::Rest> widths{};
+	constexpr TableColumn kText, kNumber{Side::Right}, kHalf{Side::Left, 0, 1};
+	Table table({kText, kText, kNumber, kNumber, kNumber, kHalf, kNumber, kHalf});
 	for (const DifferenceColumns &row : rows)
-		for (size_t i = 0; i < widths.size(); ++i)
-			widths[i] = std::max(widths[i], columns(row[i]));
-	for (const DifferenceColumns &row : rows) {
-		std::string text = " ";
-		for (size_t i = 0; i < widths.size(); ++i) {
-			const bool is_half = i == column::MoreHalf || i == column::ShareHalf;
-			if (widths[i] > 0)
-				text += (i == column::Name || is_half ? " " : "  ") +
-						(i <= column::Place || is_half ? pad_right(row[i], widths[i]) : pad_left(row[i], widths[i]));
-		}
-		text = page.spelled(text) + (row[column::Rest].empty() ? "" : "  " + row[column::Rest]);
-		text.erase(text.find_last_not_of(' ') + 1);
-		page.line(text);
-	}
+		table.add({row.begin(), row.begin() + column::Rest}, "  " + row[column::Rest]);
+	table.add_to(page);
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 #include "profiler/text/columns.h"
 #include "profiler/text/function_name.h"
 #include "profiler/text/mode_words.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -39,39 +40,35 @@ std::string name_in(const std::string &function, size_t room)
 	return model::printable(shortened_function(function, room), room);
 }
 
-void add_function_row(Page &page, const std::string &own, const std::string &all, const std::string &half, double share,
-					  const std::string &name)
+// `all`, `names`: heads of their columns.
+Table function_table(const std::string &all, const std::string &names)
 {
-	page.line(page.spelled(fmt::format("  {} {} {} {}  {}", pad_left(own, 7), pad_left(all, 7), pad_right(half, 6),
-									   pad_left(stats::percent(share), 6), name)));
-}
-
-void add_columns(Page &page, const std::string &all, const std::string &names)
-{
-	page.line(
-		page.spelled(fmt::format("   itself {} {} {}  {}", pad_left(all, 7), pad_right("±", 6), "      ", names)));
+	Table table({{Side::Right, 7}, {Side::Right, 7, 1}, {Side::Left, 6, 1}, {Side::Right, 6, 1}, {}});
+	table.add({"itself", all, "±", "", names});
+	return table;
 }
 
 void add_whole_message(Page &page, const analysis::CellResult &cell)
 {
 	const double all_ns = cell.paths.layers.mean_ns();
 	page.line(page.spelled(fmt::format("  message          {} µs", stats::microseconds(all_ns))));
-	add_columns(page, "", "all layers");
+	Table table = function_table("", "all layers");
 	double others_ns = 0;
 	size_t shown = 0, others = 0;
 	for (const analysis::FunctionRow &function : analysis::functions_of_message(cell.paths.layers, cell.functions))
 		if (shown < kMostOfMessage && is_shown(function.samples, function.mean_ns, 0)) {
 			++shown;
-			add_function_row(page, stats::microseconds(function.mean_ns), "",
-							 half_beside(function.samples, function.half_ns, function.mean_ns),
-							 function.mean_ns / all_ns, name_in(function.name, room_for_names(page)));
+			table.add({stats::microseconds(function.mean_ns), "",
+					   half_beside(function.samples, function.half_ns, function.mean_ns),
+					   stats::percent(function.mean_ns / all_ns), name_in(function.name, room_for_names(page))});
 		} else {
 			++others;
 			others_ns += function.mean_ns;
 		}
 	if (others > 0)
-		add_function_row(page, stats::microseconds(others_ns), "", "", others_ns / all_ns,
-						 fmt::format("{} others", others));
+		table.add({stats::microseconds(others_ns), "", "", stats::percent(others_ns / all_ns),
+				   fmt::format("{} others", others)});
+	table.add_to(page);
 }
 
 // A layer's functions as a tree, of those with most time.
@@ -89,7 +86,8 @@ public:
 		add(outermost, 0);
 		const double others_ns = layer_ns - shown_ns_;
 		if (others_ns > 0.0005 * layer_ns)
-			add_function_row(page_, stats::microseconds(others_ns), "", "", others_ns / layer_ns, "in others");
+			table_.add({stats::microseconds(others_ns), "", "", stats::percent(others_ns / layer_ns), "in others"});
+		table_.add_to(page_);
 	}
 
 private:
@@ -132,9 +130,10 @@ private:
 				names.push_back(next->name);
 			}
 			shown_ns_ += function->own_ns;
-			add_function_row(page_, stats::microseconds(function->own_ns), stats::microseconds(function->mean_ns),
-							 half_beside(function->samples, function->half_ns, function->mean_ns),
-							 function->mean_ns / layer_ns_, std::string(depth, ' ') + name_of(names, depth));
+			table_.add({stats::microseconds(function->own_ns), stats::microseconds(function->mean_ns),
+						half_beside(function->samples, function->half_ns, function->mean_ns),
+						stats::percent(function->mean_ns / layer_ns_),
+						std::string(depth, ' ') + name_of(names, depth)});
 			add(function->calls, depth + 1);
 		}
 	}
@@ -160,6 +159,7 @@ private:
 	}
 
 	Page &page_;
+	Table table_ = function_table("all", "functions, each below its caller");
 	const double layer_ns_;
 	double least_ns_ = 0, shown_ns_ = 0;
 };
@@ -168,7 +168,6 @@ void add_layer(Page &page, const analysis::CellResult &cell, const analysis::Sam
 {
 	page.line(page.spelled(fmt::format("  {} {} µs, {} samples", pad_right(std::string(model::name(layer.layer)), 16),
 									   stats::microseconds(layer.mean_ns), stats::count(layer.samples))));
-	add_columns(page, "all", "functions, each below its caller");
 	CalledLines(page, layer.mean_ns, analysis::called_functions(cell.paths.layers, cell.functions, layer.layer));
 }
 

@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "profiler/text/columns.h"
+
 namespace icepath::text {
+
+std::string spelled(const std::string &text, const Look &look) { return look.unicode ? text : to_ascii(text); }
 
 std::string kind_symbol(analysis::LayerKind kind, size_t times, const Look &look)
 {

@@ -13,6 +13,9 @@ struct Look {
 	bool unicode = false;
 };
 
+// In characters that the terminal can show: ASCII only without Unicode.
+std::string spelled(const std::string &text, const Look &look);
+
 // The symbol of `kind`, `times` times.
 std::string kind_symbol(analysis::LayerKind kind, size_t times, const Look &look);
 

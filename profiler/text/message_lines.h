@@ -9,7 +9,7 @@
 
 namespace icepath::text {
 
-// Lines without line ends, in UTF-8; only the layers' symbols depend on `look`. The last line names the largest share.
+// Lines without line ends, of which the first is the heading; the last names the largest share.
 std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst, const model::Cell &cell,
 											 const Look &look);
 

@@ -8,9 +8,9 @@
 #include "profiler/explain/mode_difference.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
-#include "profiler/text/columns.h"
 #include "profiler/text/difference_table.h"
 #include "profiler/text/mode_words.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -39,22 +39,15 @@ std::string layers_of(const analysis::CellMode &mode)
 void add_cell(Page &page, const analysis::CellResult &cell)
 {
 	page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), p50_text(cell)), 2);
-	std::vector<std::array<std::string, 5>> rows = {{"mode", "p50", "range", "share", "with probes"}};
+	constexpr TableColumn kRight{Side::Right};
+	Table table({{Side::Right, 0, 4}, kRight, kRight, kRight, kRight});
+	table.add({"mode", "p50", "range", "share", "with probes"});
 	for (size_t i = 0; i < cell.modes.all.size(); ++i) {
 		const analysis::CellMode &mode = cell.modes.all[i];
-		rows.push_back({fmt::format("{}", i + 1), stats::percentile_text(mode.latency, 0), ends_text(mode.range),
-						share_text(mode.share), share_text(mode.share_probed)});
+		table.add({fmt::format("{}", i + 1), stats::percentile_text(mode.latency, 0), ends_text(mode.range),
+				   share_text(mode.share), share_text(mode.share_probed)});
 	}
-	for (const auto &row : rows) {
-		std::string line = "  ";
-		for (size_t i = 0; i < row.size(); ++i) {
-			size_t width = 0;
-			for (const auto &other : rows)
-				width = std::max(width, columns(other[i]));
-			line += pad_left(row[i], width + 2);
-		}
-		page.line(page.spelled(line));
-	}
+	table.add_to(page);
 	for (size_t i = 0; i < cell.modes.all.size(); ++i)
 		page.paragraph("", fmt::format("mode {}: {}", i + 1, layers_of(cell.modes.all[i])), 4);
 	if (const std::string probes = probes_text(cell); !probes.empty())

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "profiler/stats/quantity.h"
-#include "profiler/text/columns.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -30,13 +30,11 @@ void add_noise_of_cpus(Page &page, const std::vector<model::CpuNoise> &noise)
 {
 	for (const model::CpuNoise &one : noise) {
 		page.paragraph(fmt::format("CPU {}", one.cpu), noise_text(one));
-		size_t width = 0;
+		Table table({{}, {Side::Right, 8}, {Side::Right, 8}, {Side::Left, 0, 1}, {Side::Right, 8, 1}});
 		for (const model::NoiseSource &source : one.sources)
-			width = std::max(width, columns(source.name));
-		for (const model::NoiseSource &source : one.sources)
-			page.line(page.spelled(fmt::format("  {}  {}  {} in all, longest {}", pad_right(source.name, width),
-											   pad_left(stats::count(source.gaps), 8), pad_left(time_of(source.ns), 8),
-											   pad_left(time_of(source.longest_ns), 8))));
+			table.add({source.name, stats::count(source.gaps), time_of(source.ns), "in all, longest",
+					   time_of(source.longest_ns)});
+		table.add_to(page);
 	}
 }
 

@@ -16,8 +16,6 @@ std::string fitting(const std::vector<std::string> &facts, size_t width)
 	return text;
 }
 
-std::string Page::spelled(const std::string &text) const { return look_.unicode ? text : to_ascii(text); }
-
 void Page::heading(const std::string &text)
 {
 	line(look_.colour ? "\033[1m" + spelled(text) + "\033[0m" : spelled(text));

@@ -21,8 +21,7 @@ public:
 	size_t width() const { return width_; }
 	std::string take() { return std::move(text_); }
 
-	// In characters that the terminal can show: ASCII only without Unicode.
-	std::string spelled(const std::string &text) const;
+	std::string spelled(const std::string &text) const { return text::spelled(text, look_); }
 
 	void line(const std::string &text = "") { text_ += text + "\n"; }
 	size_t lines() const { return static_cast<size_t>(std::ranges::count(text_, '\n')); }

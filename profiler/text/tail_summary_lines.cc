@@ -11,9 +11,9 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/cause_words.h"
-#include "profiler/text/columns.h"
 #include "profiler/text/finding_words.h"
 #include "profiler/text/remedy_words.h"
+#include "profiler/text/table.h"
 
 namespace icepath::text {
 namespace {
@@ -53,25 +53,20 @@ void add_verdicts(Page &page, const explain::TailSummary &summary, const std::st
 
 void add_causes_of_tails(Page &page, const analysis::RunResult &result, const explain::TailSummary &summary)
 {
-	constexpr size_t kShown = 10, kCells = 7, kShare = 15;
+	constexpr size_t kShown = 10;
 	if (summary.causes.empty())
 		return;
 	const size_t shown = std::min(kShown, summary.causes.size());
-	size_t width = columns("what takes a tenth or more");
-	for (size_t i = 0; i < shown; ++i)
-		width = std::max(width, columns(name_of(summary.causes[i])));
-	width = std::min(width, page.width() / 2);
-	page.line();
-	page.line(page.spelled("  " + pad_right("what takes a tenth or more", width) + pad_left("cells", kCells) +
-						   pad_left("of growth", kShare) + "  most in"));
+	Table table({{}, {Side::Right}, {Side::Right, 13}, {}});
+	table.add({"what takes a tenth or more", "cells", "of growth", "most in"});
 	for (size_t i = 0; i < shown; ++i) {
 		const explain::CauseOfTails &cause = summary.causes[i];
-		page.line(page.spelled(
-			fitting({"  " + pad_right(name_of(cause), width) + pad_left(std::to_string(cause.cells.size()), kCells) +
-					 pad_left(range_of(cause.shares.back(), cause.shares.front()), kShare) + "  " +
-					 model::title(result.cells[cause.cells.front()].cell)},
-					page.width())));
+		table.add({name_of(cause), std::to_string(cause.cells.size()),
+				   range_of(cause.shares.back(), cause.shares.front()),
+				   model::title(result.cells[cause.cells.front()].cell)});
 	}
+	page.line();
+	table.add_to(page);
 	if (summary.causes.size() > shown)
 		page.line(page.spelled(fmt::format("  and {} more", summary.causes.size() - shown)));
 	page.line();

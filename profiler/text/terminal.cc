@@ -24,6 +24,7 @@
 #include "profiler/text/noise_lines.h"
 #include "profiler/text/page.h"
 #include "profiler/text/socket_lines.h"
+#include "profiler/text/table.h"
 #include "profiler/text/trust_lines.h"
 #include "profiler/text/verdict_words.h"
 
@@ -215,15 +216,11 @@ void add_culprits(Page &page, const std::vector<analysis::CellResult> &cells)
 			parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text(ns), what);
 	page.heading("who took time from messages on their way");
 	page.paragraph("", fmt::format("{} in all: {}", text(of.total_ns()), parts), 2);
-	size_t name_width = 0, layer_width = 0;
-	for (const explain::CulpritSum &sum : sums) {
-		name_width = std::max(name_width, columns(words_of(sum)));
-		layer_width = std::max(layer_width, columns(layer_of(sum)));
-	}
+	Table table({{}, {}, {Side::Right, 8}});
 	for (const explain::CulpritSum &sum : sums)
-		page.line(page.spelled(fmt::format("  {}  {}  {}, {} {}", pad_right(words_of(sum), name_width),
-										   pad_right(layer_of(sum), layer_width), pad_left(text(sum.ns), 8),
-										   stats::count(sum.segments), sum.segments == 1 ? "time" : "times")));
+		table.add({words_of(sum), layer_of(sum), text(sum.ns)},
+				  fmt::format(", {} {}", stats::count(sum.segments), sum.segments == 1 ? "time" : "times"));
+	table.add_to(page);
 	page.line();
 }
 
