@@ -98,12 +98,11 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 {
 	RunResult result;
 	result.tail_from = wanted.tail.value_or(stats::kP99);
-	auto searches = search_outcomes(run);
 	std::vector<size_t> places;
 	{
 		rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 		result.head = reader.head();
-		result.cells = cells_of(result.head, std::move(searches));
+		result.cells = cells_of(result.head, search_outcomes(run, result.head.cells));
 		places = add_stamps(reader, wanted, result);
 		result.tail = reader.tail();
 		result.truncated = reader.truncated();

@@ -66,14 +66,13 @@ void Breakdown::add(const path::Path &path, const path::Observations &seen)
 	const uint64_t latency = path.recv_ns - path.send_ns;
 	Block &block = present_block();
 	uint64_t sum = 0;
-	std::string made;
-	for (const path::Segment &segment : path.segments) {
+	for (size_t i = 0; i < path.segments.size(); ++i) {
+		const path::Segment &segment = path.segments[i];
 		const uint64_t ns = segment.duration_ns();
 		sum += ns;
 		if (ns == 0)
 			continue;
-		Rows &rows = sums_[{segment.layer, segment.part, role_of(path, segment), segment.hop}];
-		Sum &row = row_with(rows, thread_name(seen, segment.thread, made));
+		Sum &row = row_of({segment.layer, segment.part, role_of(path, segment), segment.hop}, segment.thread, i, seen);
 		row.ns[static_cast<size_t>(segment.provenance())] += ns;
 		if (row.by_block.empty() || row.by_block.back().first != blocks_.size() - 1)
 			row.by_block.emplace_back(blocks_.size() - 1, 0);
@@ -85,6 +84,23 @@ void Breakdown::add(const path::Path &path, const path::Observations &seen)
 	++deliveries_;
 	total_ns_ += latency;
 	sum_error_ns_ += std::max(sum, latency) - std::min(sum, latency);
+}
+
+Breakdown::Sum &Breakdown::row_of(const Place &place, uint32_t thread, size_t index, const path::Observations &seen)
+{
+	constexpr size_t kMostKnown = 64;
+	if (known_.of != this)
+		known_ = {.of = this};
+	std::vector<KnownRow> &known = known_.by_index;
+	if (index < known.size() && known[index].place == place && known[index].thread == thread)
+		return *known[index].sum;
+	std::string made;
+	Sum &row = row_with(sums_[place], thread_name(seen, thread, made));
+	if (index >= known.size() && index < kMostKnown)
+		known.resize(index + 1, {place, thread, &row});
+	if (index < known.size())
+		known[index] = {place, thread, &row};
+	return row;
 }
 
 uint64_t Breakdown::passed(uint16_t relay) const
@@ -124,6 +140,7 @@ void Breakdown::end_block(uint64_t complete, uint32_t cluster)
 	if (in_block_)
 		blocks_.back().cluster = cluster;
 	in_block_ = false;
+	known_.by_index.clear();
 }
 
 Breakdown::Block &Breakdown::present_block()

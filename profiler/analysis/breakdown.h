@@ -84,10 +84,23 @@ private:
 		uint64_t deliveries = 0;
 		uint32_t cluster = 0;
 	};
+	// The row of a path's segment at `index`. Most messages of a block take the same way, so it is mostly that of the
+	// message before.
+	struct KnownRow {
+		Place place;
+		uint32_t thread;
+		Sum *sum; // into sums_
+	};
+	struct KnownRows {
+		const Breakdown *of = nullptr; // a copy has rows of its own
+		std::vector<KnownRow> by_index = {}; // within a block: another one's threads may have the same numbers
+	};
+	Sum &row_of(const Place &place, uint32_t thread, size_t index, const path::Observations &seen);
 	Block &present_block();
 	std::vector<double> spread_out(const Sum &sum) const;
 
 	std::unordered_map<Place, Rows, HashOfPlace> sums_;
+	KnownRows known_;
 	std::map<uint16_t, uint64_t> passed_; // by hop
 	std::vector<Block> blocks_;
 	bool in_block_ = false; // the last of blocks_ is still open

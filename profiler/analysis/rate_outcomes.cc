@@ -9,14 +9,13 @@
 
 namespace icepath::analysis {
 
-std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run)
+std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run, const std::vector<model::Cell> &cells)
 {
-	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
-	const std::vector<model::Cell> &cells = reader.head().cells;
 	std::vector<std::optional<rate::Outcome>> outcomes(cells.size());
 	const auto searches = [](const model::Cell &cell) { return cell.limits.has_value(); };
 	if (std::ranges::none_of(cells, searches))
 		return outcomes;
+	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 	std::vector<rate::OutcomeOf> collected(cells.begin(), cells.end());
 	while (const auto window = reader.next())
 		for (const model::Block &block : window->blocks)

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/cell.h"
 #include "profiler/rate/outcome.h"
 
 namespace icepath::analysis {
 
-// One result for each cell of the run, nothing for a cell without a search. Reads the blocks only if some cell
+// One result for each of the run's cells, nothing for a cell without a search. Reads the run only if some cell
 // searches. Throws Failure(Usage) as rundir::Reader does.
-std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run);
+std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run,
+														  const std::vector<model::Cell> &cells);
 
 } // namespace icepath::analysis

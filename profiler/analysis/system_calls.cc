@@ -100,17 +100,21 @@ void SystemCalls::add(const model::Block &block, const model::Cell &cell, const 
 	for (const model::BlockFlow &flow : block.flows)
 		messages_ += flow.sends.size();
 	const auto spans = spans_of(block, cell);
+	std::map<std::pair<uint32_t, uint32_t>, uint64_t> counts; // by thread and call
 	for (const path::SystemCall &call : seen.system_calls) {
 		if (call.begin_ns < begin_ns || call.end_ns > end_ns)
 			continue;
 		if (const auto own = spans.find(call.tid); own != spans.end() && !is_within(own->second, call.begin_ns))
 			continue;
-		const auto thread = seen.threads.find(call.tid);
+		counts[{call.tid, call.number}]++;
+	}
+	for (const auto &[place, count] : counts) {
+		const auto thread = seen.threads.find(place.first);
 		std::pair key(thread == seen.threads.end() || thread->second.name.empty() ? "others" : thread->second.name,
-					  call.number);
+					  place.second);
 		if (counts_.size() >= kMaxRows && !counts_.contains(key))
 			key.first = "others";
-		counts_[key]++;
+		counts_[key] += count;
 	}
 }
 

@@ -289,7 +289,7 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 	for (const ExportFormat format : formats)
 		if (auto made = make(format, folder, reader.head()))
 			exports.push_back(std::move(made));
-	const auto searches = analysis::search_outcomes(run);
+	const auto searches = analysis::search_outcomes(run, reader.head().cells);
 	while (const auto window = exports.empty() ? std::nullopt : reader.next())
 		for (const model::Block &block : window->blocks)
 			for (const auto &each : exports) {

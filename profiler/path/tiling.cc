@@ -48,6 +48,8 @@ namespace {
 // Adds to those of the last segment, which has this index.
 void add_shares(std::span<const Share> more, uint32_t index, std::vector<Share> &shares)
 {
+	if (more.empty())
+		return;
 	size_t first = shares.size();
 	while (first > 0 && shares[first - 1].segment == index)
 		--first;
