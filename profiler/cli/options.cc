@@ -45,7 +45,8 @@ void add_what_is_measured(CLI::App &app, RunOptions &run, RunTexts &texts)
 	add(app, "-s,--sizes", texts.sizes, value_name::kSize, "payload sizes, as 64, 4k, 1M (powers of 1024)")
 		->default_str("64,4096 for pingpong, else 64");
 	add(app, "--patterns", texts.patterns, one_of(model::kPatternNames), "who sends when")
-		->default_str("pingpong,oneway, and sparse where the time has room for it");
+		->default_str("pingpong,oneway, and sparse where the time has room for it; without -t the last two are of "
+					  "uds-stream, tcp, shm-ring and null only");
 	add(app, "-w,--wait", texts.waits, one_of(model::kWaitNames), "how receivers wait")->capture_default_str();
 	add(app, "--between", texts.between, one_of(model::kBetweenNames), "where sender and receiver are")
 		->capture_default_str();

@@ -78,6 +78,7 @@ plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::
 	if (!wishes.patterns.empty())
 		return plan::make(wishes, targets, cpus);
 	wishes.patterns = {model::Pattern::PingPong, model::Pattern::OneWay, model::Pattern::Sparse};
+	wishes.one_of_each_kind = wishes.targets.empty();
 	plan::Plan usual = plan::make(wishes, targets, cpus);
 	const double needed_s = run::needed_s(usual.cells, options.messages, stats::kMinBlocks);
 	if (needed_s <= options.duration_s)

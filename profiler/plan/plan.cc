@@ -266,6 +266,13 @@ bool ends_by_fifo(const model::Cell &cell, Plan &plan)
 	return true;
 }
 
+// Whether only targets that stand for their kind are measured in it.
+bool is_of_few(const Wishes &wishes, Pattern pattern, const std::vector<const Target *> &chosen)
+{
+	return wishes.one_of_each_kind && pattern != Pattern::PingPong &&
+		   std::ranges::any_of(chosen, [](const Target *one) { return is_first_of_kind(*one); });
+}
+
 bool carries(const Wishes &wishes, const Target &target, Pattern pattern, uint64_t size, Plan &plan)
 {
 	if (pattern == Pattern::FanIn && size < kLeastFanInBytes)
@@ -315,6 +322,8 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 	for (const Pattern pattern : each_once(wishes.patterns)) {
 		for (const Wait asked : waits) {
 			for (const Target *one : chosen) {
+				if (is_of_few(wishes, pattern, chosen) && !is_first_of_kind(*one))
+					continue;
 				const std::optional<Target> target = pattern == Pattern::FanIn ? in_fan_in(*one, plan) : *one;
 				const std::optional<Wait> wait = target ? wait_for(*target, asked, pattern, waits, plan) : std::nullopt;
 				if (!wait)

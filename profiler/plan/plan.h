@@ -45,6 +45,8 @@ struct Wishes {
 	// target that works here, the kernel's, and middleware's. Empty: the usual ones.
 	std::vector<std::string> targets;
 	std::vector<model::Pattern> patterns; // at least one
+	// Of patterns other than pingpong, measure one target of each kind only: a default run tells no more apart.
+	bool one_of_each_kind = false;
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for patterns with answers, 64 for the others
 	std::vector<model::Wait> waits = {model::Wait::Block};
 	std::vector<model::Between> between = {model::Between::Processes};

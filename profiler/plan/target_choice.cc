@@ -17,6 +17,9 @@ namespace {
 constexpr std::string_view kUsual[] = {"uds-stream", "uds-seqpacket", "uds-dgram", "mqueue", "tcp",
 									   "udp",        "pipe",          "shm-ring",  "null"};
 
+// Messages that are sent now and then are few, so that a minute hardly tells more targets apart.
+constexpr std::string_view kFirstOfKind[] = {"uds-stream", "tcp", "shm-ring", "null"};
+
 bool is_usual(const Target &target) { return std::ranges::find(kUsual, target.name) != std::end(kUsual); }
 
 // Words that stand for several targets.
@@ -49,6 +52,11 @@ void choose_all(const std::vector<Target> &targets, const std::function<bool(con
 }
 
 } // namespace
+
+bool is_first_of_kind(const Target &target)
+{
+	return std::ranges::find(kFirstOfKind, target.name) != std::end(kFirstOfKind);
+}
 
 bool is_middleware(const Target &target) { return !target.library_version.empty(); }
 

@@ -9,6 +9,8 @@
 
 namespace icepath::plan {
 
+// Whether it stands for its kind: a local socket, the network, shared memory, nothing but stamps.
+bool is_first_of_kind(const Target &target);
 bool is_middleware(const Target &target);
 
 // Whether the user gave the target's own name.

@@ -264,7 +264,10 @@ std::vector<std::string> readings_of_p50s(const analysis::RunResult &result, con
 	const bool any_p50 = std::ranges::any_of(cells, [](const analysis::CellResult *cell) {
 		return !cell->modes.all.empty() && !analysis::lies_between_modes(*cell);
 	});
-	if (std::ranges::any_of(cells, has_modes))
+	const bool have_rows = std::ranges::any_of(columns, [](const Column &column) { return !column.modes.empty(); });
+	if (std::ranges::any_of(cells, has_modes) && !have_rows)
+		texts.emplace_back(any_p50 ? "–, *: several modes" : "–: several modes");
+	else if (std::ranges::any_of(cells, has_modes))
 		texts.push_back(
 			std::string(
 				all ? "% at: modes of the messages, with their shares and p50s; where another run may have the p50 of "

@@ -19,7 +19,7 @@ struct Column {
 	bool is_brief = true;
 	int dispensable = 0;
 	std::vector<std::string> cells = {};
-	std::vector<std::vector<std::string>> modes = {}; // of each cell, below its own text
+	std::vector<std::vector<std::string>> modes = {}; // of each cell, below its own text; empty: no cell has them there
 	bool is_doubtful = false; // this run isn't fit for it
 };
 

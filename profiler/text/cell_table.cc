@@ -44,6 +44,7 @@ struct Layout {
 	size_t label = 0, bar = 0;
 	std::string gap = "  ";
 	std::vector<Column> columns;
+	bool has_modes = true;
 };
 
 size_t width_of(const Layout &layout, const Page &page)
@@ -118,7 +119,8 @@ void add_rows(Page &page, const analysis::RunResult &result, const analysis::Gro
 			add_row(
 				table, "  " + grouped.labels[cell], layout, [&](const Column &column) { return column.cells[cell]; },
 				scale.bar(result.cells[cell], page.look()));
-			add_mode_rows(table, result.cells[cell], cell, layout, scale, page.look());
+			if (layout.has_modes)
+				add_mode_rows(table, result.cells[cell], cell, layout, scale, page.look());
 		}
 		table.add_to(page);
 	}
@@ -178,16 +180,8 @@ void add_floor(Page &page, const std::vector<const analysis::CellResult *> &cell
 		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
 }
 
-} // namespace
-
-void add_cell_table(Page &page, const analysis::RunResult &result, bool all)
+void add_cells(Page &page, const analysis::RunResult &result, const MeasuredCells &cells, bool all, bool has_modes)
 {
-	const auto cells = measured(result);
-	if (cells.empty()) {
-		page.line("nothing was measured");
-		page.line();
-		return;
-	}
 	const analysis::GroupedCells grouped = analysis::grouped_cells(result);
 	size_t label = columns("one way, µs");
 	for (const analysis::CellGroup &group : grouped.groups)
@@ -196,7 +190,12 @@ void add_cell_table(Page &page, const analysis::RunResult &result, bool all)
 			for (const analysis::CellMode &mode : result.cells[cell].modes.all)
 				label = std::max(label, columns(page.spelled(mode_label(mode))));
 		}
-	const Layout layout = layout_of(page, columns_of(result, cells, all), label, all);
+	std::vector<Column> its_columns = columns_of(result, cells, all);
+	if (!has_modes)
+		for (Column &column : its_columns)
+			column.modes.clear();
+	Layout layout = layout_of(page, std::move(its_columns), label, all);
+	layout.has_modes = has_modes;
 	TimeScale scale(cells, layout.bar);
 	add_rows(page, result, grouped, layout, scale);
 	add_legend(page, scale);
@@ -204,6 +203,23 @@ void add_cell_table(Page &page, const analysis::RunResult &result, bool all)
 	if (all)
 		add_floor(page, cells);
 	page.line();
+}
+
+} // namespace
+
+void add_cell_table(Page &page, const analysis::RunResult &result, bool all, size_t most_lines)
+{
+	const auto cells = measured(result);
+	if (cells.empty()) {
+		page.line("nothing was measured");
+		page.line();
+		return;
+	}
+	Page table(page.look(), page.width());
+	add_cells(table, result, cells, all, true);
+	if (table.lines() <= most_lines)
+		return page.add(std::move(table));
+	add_cells(page, result, cells, all, false);
 }
 
 } // namespace icepath::text

@@ -256,7 +256,6 @@ void add_brief_report(Page &page, const analysis::RunResult &result)
 {
 	add_brief_head(page, result);
 	add_verdict(page, result);
-	add_cell_table(page, result, false);
 	Page last(page.look(), page.width());
 	add_slowest(last, result);
 	add_taken_by(last, result);
@@ -271,6 +270,8 @@ void add_brief_report(Page &page, const analysis::RunResult &result)
 		more.insert(more.begin() + 1, "icepath explain --modes RUN");
 	last.line_with_command(pad_right("more", 10), more, "");
 	const auto left = [&](size_t of, size_t taken) { return of - std::min(of, taken); };
+	const size_t notices = brief_notices(result).empty() ? 0 : kLeastOfNotices;
+	add_cell_table(page, result, false, left(kScreen, page.lines() + last.lines() + notices));
 	add_brief_notices(page, result,
 					  std::max(kLeastOfNotices, std::min(left(kBelowTheTable, last.lines()),
 														 left(kScreen, page.lines() + last.lines()))));

@@ -56,6 +56,19 @@ TEST(Plan, KeepsCpusAwakeInAllCellsButSparseOnes)
 	}
 }
 
+TEST(Plan, OneOfEachKindIsMeasuredInOtherPatternsThanPingPong)
+{
+	Wishes wishes = wish();
+	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
+	const std::vector<Target> targets = {target("uds-stream"), target("uds-dgram"), target("tcp")};
+	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 6u);
+	wishes.one_of_each_kind = true;
+	EXPECT_EQ(texts_of(make(wishes, targets, {0, 1})),
+			  (std::vector<std::string>{"uds-stream pp 64 block", "uds-dgram pp 64 block", "tcp pp 64 block",
+										"uds-stream ow 64 block", "tcp ow 64 block"}));
+	EXPECT_EQ(make(wishes, {target("a"), target("b")}, {0, 1}).cells.size(), 4u) << "none is known to stand for others";
+}
+
 TEST(Plan, IsEveryCombination)
 {
 	Wishes wishes = wish({"a", "b"});

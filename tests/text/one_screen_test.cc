@@ -46,6 +46,24 @@ TEST(OneScreen, HoldsThirtyFiveCells)
 		<< text;
 }
 
+// Where rows of modes don't fit, cells have none, and the report says where they are.
+TEST(OneScreen, LeavesOutModesThatDontFit)
+{
+	analysis::RunResult result = made_run({made_cell("a", {{model::Layer::SenderKernel, model::Part::None, 1000}})});
+	const auto text = [&] { return terminal_report(result, {.unicode = true, .width = 100}); };
+	analysis::CellMode mode;
+	mode.share = {30, 100, {}};
+	result.cells[0].modes.all = {mode, mode};
+	EXPECT_NE(text().find("% at: modes, with their shares"), std::string::npos) << text();
+	result = run_of_35_cells();
+	for (analysis::CellResult &cell : result.cells)
+		cell.modes.all = {mode, mode};
+	EXPECT_LE(lines_of(text()).size(), 60u) << text();
+	EXPECT_EQ(text().find("% at"), std::string::npos) << text();
+	EXPECT_NE(text().find("several modes"), std::string::npos) << text();
+	EXPECT_NE(text().find("icepath explain --modes RUN"), std::string::npos) << text();
+}
+
 // The last notices have room, since faults come after what the plan left out; the others are counted.
 TEST(OneScreen, HasFifteenLinesBelowTheTable)
 {
