@@ -126,18 +126,18 @@ void expect_threads(const Reply &reply, const SendStamp *sends, const RecvStamp 
 TEST_P(Messages, ComeUnchangedAndInOrder)
 {
 	const Case &how = GetParam();
-	constexpr uint32_t kWarmUp = 5;
+	const uint32_t warm_up = how.warm_up();
 	WorkerPair pair(how.plan());
 	ASSERT_EQ(pair.open(), "");
 	for (int blocks = 0; blocks < 2; blocks++) {
 		worker::BlockRequest block = pair.block(how.messages());
-		block.warm_up = kWarmUp;
+		block.warm_up = warm_up;
 		if (how.one_way)
 			block.rate_hz = how.rate_hz();
 		const auto replies = pair.run(block);
 		for (const uint32_t side : {0u, 1u})
 			ASSERT_EQ(std::string(replies[side].message), "") << "side " << side;
-		const uint32_t all = kWarmUp + how.messages();
+		const uint32_t all = warm_up + how.messages();
 		EXPECT_EQ(replies[0].block.sends, all);
 		EXPECT_EQ(replies[1].block.sends, how.one_way ? 0 : all);
 		EXPECT_EQ(replies[0].block.recvs, how.one_way ? 0 : all);
@@ -153,8 +153,8 @@ TEST_P(Messages, ComeUnchangedAndInOrder)
 			expect_no_message_before_it_was_sent(replies[side], pair.recvs(side), replies[1 - side],
 												 pair.sends(1 - side));
 		}
-		EXPECT_NE(pair.sends(0)[kWarmUp - 1].flags & model::kStampWarmUp, 0u);
-		EXPECT_EQ(pair.sends(0)[kWarmUp].flags & model::kStampWarmUp, 0u);
+		EXPECT_NE(pair.sends(0)[warm_up - 1].flags & model::kStampWarmUp, 0u);
+		EXPECT_EQ(pair.sends(0)[warm_up].flags & model::kStampWarmUp, 0u);
 	}
 }
 

@@ -119,13 +119,19 @@ bool is_lossy(const std::string &target)
 }
 
 // Each message of a ping-pong with Nagle's algorithm takes 44 ms each way, one of 4 MiB goes in hundreds of parts, and
-// one by polling takes a scheduler's turn, beside other tests.
+// each part or message by polling takes a scheduler's turn, beside other tests.
 uint32_t Case::messages() const
 {
+	if (goes_in_turns())
+		return 3;
 	if (payload_bytes > 65536 || target.ends_with("-nagle"))
 		return 8;
 	return wait == ICEPATH_WAIT_POLL && !one_way ? 40 : 150;
 }
+
+uint32_t Case::warm_up() const { return goes_in_turns() ? 1 : 5; }
+
+bool Case::goes_in_turns() const { return wait == ICEPATH_WAIT_POLL && payload_bytes > 65536; }
 
 double Case::rate_hz() const { return payload_bytes > 4096 ? 1000 : 10'000; }
 

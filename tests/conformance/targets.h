@@ -35,7 +35,9 @@ struct Case {
 	uint64_t payload_bytes;
 
 	PairPlan plan() const;
-	uint32_t messages() const;
+	uint32_t messages() const; // of a block, after its warm-up
+	uint32_t warm_up() const;
+	bool goes_in_turns() const; // each message takes hundreds of a scheduler's turns
 	double rate_hz() const;
 	bool is_lossy() const { return (told.capabilities & ICEPATH_IS_LOSSY) != 0; }
 	bool is_within_process() const { return (told.capabilities & ICEPATH_WITHIN_PROCESS) != 0; }
