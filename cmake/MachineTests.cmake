@@ -7,7 +7,8 @@
 # such as a run of a minute, so each of them is one test.
 #
 # ONE_AT_A_TIME is for tests that assert nothing of what they measure, and look at nothing that tests without the
-# machine change: they run beside those, but not beside each other. BESIDE names suites of that kind, where not all of
+# machine change: they run beside those, but not beside each other. What one of them leaves behind is told from what
+# others have (take_own_machine() in tests/end_to_end/command.cc). BESIDE names suites of that kind, where not all of
 # `target` is. Tests that are SIDE_BY_SIDE also look at nothing that any other test changes: two of them run at a time,
 # beside all that needn't be alone.
 #
@@ -18,7 +19,8 @@ function(machine_tests target)
   if(ICEPATH_SANITIZE)
     return()
   endif()
-  set(beside PROCESSORS 2 RESOURCE_LOCK machine)
+  # They take longer than all others together that run beside them, so they begin early (as in tests/vm).
+  set(beside PROCESSORS 1 RESOURCE_LOCK machine COST 500)
   set(how RUN_SERIAL TRUE RESOURCE_LOCK machine)
   if(arg_ONE_AT_A_TIME)
     set(how ${beside})

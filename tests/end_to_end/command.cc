@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,7 +19,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -26,9 +29,6 @@
 
 namespace icepath::end_to_end {
 namespace {
-
-// Middleware's.
-constexpr std::string_view kDaemons[] = {"iox-roudi", "mosquitto", "nats-server", "dbus-daemon"};
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
@@ -65,12 +65,56 @@ bool is_of_capture(std::string_view program)
 	return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return program.starts_with(prefix); });
 }
 
-// A process that has ended and waits for its parent wasn't left behind by icepath.
-bool is_zombie(const std::string &pid)
+std::vector<std::string> names_in(const fs::path &folder)
 {
+	std::vector<std::string> names;
+	std::error_code none;
+	for (const auto &entry : fs::directory_iterator(folder, none))
+		names.push_back(entry.path().filename());
+	std::sort(names.begin(), names.end());
+	return names;
+}
+
+// State and parent of a process, of which nothing may be left.
+struct Status {
+	char state = 0; // 'Z' once it has ended and waits for its parent, 0 after that
+	pid_t parent = 0;
+};
+
+Status status_of(const std::string &pid)
+{
+	Status status;
 	const std::string stat = slurp("/proc/" + pid + "/stat");
-	const size_t close = stat.rfind(')');
-	return close == std::string::npos || close + 2 >= stat.size() || stat[close + 2] == 'Z';
+	if (const size_t close = stat.rfind(')'); close != std::string::npos)
+		std::istringstream(stat.substr(close + 1)) >> status.state >> status.parent;
+	return status;
+}
+
+// Whether this process started it. What loses its parent becomes a child of this process (take_own_machine()).
+bool is_descendant(const std::string &pid)
+{
+	pid_t parent = status_of(pid).parent;
+	while (parent > 1 && parent != getpid())
+		parent = status_of(std::to_string(parent)).parent;
+	return parent == getpid();
+}
+
+// Those that processes of others hold, by a program or by its link.
+std::set<uint32_t> bpf_programs_of_others()
+{
+	constexpr std::string_view kKey = "prog_id:";
+	std::set<uint32_t> ids;
+	std::error_code gone;
+	for (const std::string &pid : names_in("/proc")) {
+		if (!is_pid(pid) || is_descendant(pid))
+			continue;
+		for (const auto &entry : fs::directory_iterator("/proc/" + pid + "/fdinfo", gone)) {
+			const std::string text = slurp(entry.path());
+			if (const size_t at = text.find(kKey); at != std::string::npos)
+				ids.insert(static_cast<uint32_t>(std::stoul(text.substr(at + kKey.size()))));
+		}
+	}
+	return ids;
 }
 
 // Their ids, in this process's IPC namespace.
@@ -82,16 +126,6 @@ std::vector<std::string> sysv_queues()
 	for (std::getline(table, line); table >> key >> id && std::getline(table, line);)
 		queues.push_back(id);
 	return queues;
-}
-
-std::vector<std::string> names_in(const fs::path &folder)
-{
-	std::vector<std::string> names;
-	std::error_code none;
-	for (const auto &entry : fs::directory_iterator(folder, none))
-		names.push_back(entry.path().filename());
-	std::sort(names.begin(), names.end());
-	return names;
 }
 
 // By icepath's names for them, near the top of each hierarchy.
@@ -133,26 +167,39 @@ std::vector<std::string> settings_of_the_machine()
 	return settings;
 }
 
-Traces traces_on_this_machine()
+// In the kernel, but for those that processes of others hold.
+std::vector<std::string> bpf_programs_of_captures()
 {
-	Traces traces;
-	for (const std::string &pid : names_in("/proc"))
-		if (const std::string name = is_pid(pid) ? comm_of(pid) : "";
-			(name.starts_with("icepath") || std::ranges::count(kDaemons, name) > 0) && !is_zombie(pid))
-			traces.processes.push_back(name);
-	traces.shm = names_in("/dev/shm");
-	traces.mqueue = names_in("/dev/mqueue");
-	traces.sysv_queues = sysv_queues();
-	traces.cgroups = cgroups();
-	traces.settings = settings_of_the_machine();
+	std::map<uint32_t, std::string> names; // by id
 	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
 		const int program = bpf_prog_get_fd_by_id(id);
 		bpf_prog_info info{};
 		__u32 size = sizeof(info);
 		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 && is_of_capture(info.name))
-			traces.bpf_programs.emplace_back(info.name);
+			names[id] = info.name;
 		close(program);
 	}
+	if (!names.empty())
+		for (const uint32_t id : bpf_programs_of_others())
+			names.erase(id);
+	std::vector<std::string> programs;
+	for (const auto &[id, name] : names)
+		programs.push_back(name);
+	return programs;
+}
+
+Traces traces_on_this_machine()
+{
+	Traces traces;
+	for (const std::string &pid : names_in("/proc"))
+		if (is_pid(pid) && is_descendant(pid) && status_of(pid).state != 'Z')
+			traces.processes.push_back(comm_of(pid));
+	traces.shm = names_in("/dev/shm");
+	traces.mqueue = names_in("/dev/mqueue");
+	traces.sysv_queues = sysv_queues();
+	traces.cgroups = cgroups();
+	traces.settings = settings_of_the_machine();
+	traces.bpf_programs = bpf_programs_of_captures();
 	std::sort(traces.processes.begin(), traces.processes.end());
 	return traces;
 }
@@ -246,23 +293,33 @@ bool goes_by_two_threads(const nlohmann::json &target)
 
 nlohmann::json read_json(const fs::path &file) { return nlohmann::json::parse(slurp(file)); }
 
-// Others make and remove files in memory as well, and nothing of a file tells whose library made it. So what this test
-// starts has a folder of its own for them, which ends with the test.
-void take_own_shm()
+// Other tests make and remove files in memory, queues and processes as well, and nothing of a file or a queue tells
+// whose library made it. So what this test starts has a /dev/shm, System V queues and a /dev/mqueue of its own, which
+// end with the test, and this process becomes the parent of what loses its own.
+void take_own_machine()
 {
-	static const bool taken = unshare(CLONE_NEWNS) == 0 &&
+	static const bool taken = unshare(CLONE_NEWNS | CLONE_NEWIPC) == 0 &&
 							  mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
-							  mount("of-a-test", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0;
-	EXPECT_TRUE(taken) << "the test's own /dev/shm: " << strerror(errno);
+							  mount("of-a-test", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0 &&
+							  prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+	EXPECT_TRUE(taken) << "the test's own machine: " << strerror(errno);
+	mount("of-a-test", "/dev/mqueue", "mqueue", 0, nullptr); // where there is such a folder
+}
+
+// Those that are as wanted, or of 30 s later.
+template <class IsWanted> Traces traces_once(const IsWanted &is_wanted)
+{
+	const auto give_up = std::chrono::steady_clock::now() + 30s;
+	Traces traces = traces_on_this_machine();
+	for (; !is_wanted(traces) && std::chrono::steady_clock::now() < give_up; traces = traces_on_this_machine())
+		std::this_thread::sleep_for(10ms);
+	return traces;
 }
 
 Traces traces_before()
 {
-	take_own_shm();
-	Traces traces = traces_on_this_machine();
-	for (int i = 0; i < 3000 && !traces.bpf_programs.empty(); i++, traces = traces_on_this_machine())
-		std::this_thread::sleep_for(10ms);
-	return traces;
+	take_own_machine();
+	return traces_once([](const Traces &traces) { return traces.bpf_programs.empty(); });
 }
 
 std::string first_line(const fs::path &file)
@@ -275,10 +332,7 @@ std::string first_line(const fs::path &file)
 
 Traces traces_after(const Traces &before)
 {
-	Traces traces = traces_on_this_machine();
-	for (int i = 0; i < 3000 && traces != before; i++, traces = traces_on_this_machine())
-		std::this_thread::sleep_for(10ms);
-	return traces;
+	return traces_once([&](const Traces &traces) { return traces == before; });
 }
 
 std::ostream &operator<<(std::ostream &out, const Traces &traces)

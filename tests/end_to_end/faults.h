@@ -40,6 +40,7 @@ struct Staging {
 	void (*before)(Scene &) = nullptr;
 	void (*cause)(Scene &) = nullptr; // during the run, in round 2
 	void (*after)(Scene &, const Outcome &) = nullptr; // further checks
+	bool at_a_moment = false; // the cause must come within milliseconds of something: nothing may run beside it
 };
 
 struct Fault {

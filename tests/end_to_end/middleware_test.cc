@@ -53,6 +53,9 @@ TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 	expect_nothing_left();
 }
 
+// What asserts nothing measured.
+using MiddlewaresProcesses = Middleware;
+
 // CPUs on which any thread of a process may run.
 std::set<int> cpus_of(pid_t pid)
 {
@@ -70,7 +73,7 @@ std::set<int> cpus_of(pid_t pid)
 }
 
 // By default its daemon is kept off the sides' CPU.
-TEST_F(Middleware, DaemonsRunOnTheirCpus)
+TEST_F(MiddlewaresProcesses, DaemonsRunOnTheirCpus)
 {
 	if (std::thread::hardware_concurrency() < 2)
 		GTEST_SKIP() << "there is one CPU";
@@ -162,7 +165,7 @@ TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
 	expect_nothing_left();
 }
 
-TEST_F(Middleware, ALibrarysThreadsHaveTheCpuOfTheirSide)
+TEST_F(MiddlewaresProcesses, ALibrarysThreadsHaveTheCpuOfTheirSide)
 {
 	if (std::thread::hardware_concurrency() < 2)
 		GTEST_SKIP() << "there is one CPU";
@@ -192,7 +195,7 @@ TEST_F(Middleware, ALibrarysThreadsHaveTheCpuOfTheirSide)
 
 // In a chroot no user may have a user namespace, as under AppArmor's restriction or in most containers: the root side
 // makes the namespaces instead.
-TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
+TEST_F(MiddlewaresProcesses, RunsWhereNoUserMayHaveNamespaces)
 {
 	const passwd *nobody = getpwnam("nobody");
 	ASSERT_TRUE(nobody);
@@ -231,7 +234,7 @@ TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
 	EXPECT_EQ(run({"sh", "-c", "rmdir root"}, folder.path()).exit_code, 0) << "nothing is mounted there any more";
 }
 
-TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
+TEST_F(MiddlewaresProcesses, ADaemonThatIsNotInstalledNamesItsPackage)
 {
 	const Outcome outcome = run(
 		{icepath_program(), "run", "-t", "iceoryx,pipe", "-s", "64", "--patterns", "pingpong", "-d", "2", "-o", "out"},
