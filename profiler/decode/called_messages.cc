@@ -11,6 +11,7 @@
 #include "ebpf/records.h"
 #include "profiler/decode/event_search.h"
 #include "profiler/decode/readiness_waits.h"
+#include "profiler/decode/spans.h"
 
 namespace icepath::decode {
 namespace {
@@ -48,9 +49,41 @@ uint64_t known_by(const std::set<const Thread *> &threads, const Placed &placed)
 	return by_ns;
 }
 
+// When a thread may have been in a call whose record is lost: it ended within the loss, and began once its last known
+// call before was over.
+Spans hidden_calls(const Thread &thread, const std::vector<LossWindow> &lost)
+{
+	Spans spans;
+	for (const LossWindow &window : lost) {
+		const auto after = std::ranges::partition_point(
+			thread.calls, [&](const Call &call) { return call.begin_ns <= window.begin_ns; });
+		const uint64_t since_ns = after == thread.calls.begin() ? 0 : std::prev(after)->end_ns;
+		if (since_ns < window.end_ns)
+			spans.push_back({since_ns, window.end_ns});
+	}
+	put_in_order(spans);
+	return spans;
+}
+
+void find_contended_by_lost(std::vector<Placed> &calls, const std::set<const Thread *> &threads,
+							const std::vector<LossWindow> &lost)
+{
+	if (threads.size() < 2 || lost.empty())
+		return;
+	for (const Thread *thread : threads) {
+		const Spans hidden = hidden_calls(*thread, lost);
+		for (Placed &one : calls)
+			if (one.thread != thread && overlaps(hidden, one.call->begin_ns, one.call->end_ns)) {
+				one.contended = true;
+				one.alone_ns = std::max(one.alone_ns, one.call->end_ns);
+			}
+	}
+}
+
 // Calls that overlap calls of other threads, and those that overlap these. Those without a place count as well, and are
-// left out then.
-void find_contended(std::vector<Placed> &calls)
+// left out then. So do those that may be lost, of threads that are known to use this end.
+void find_contended(std::vector<Placed> &calls, const std::set<const Thread *> &threads,
+					const std::vector<LossWindow> &lost)
 {
 	std::ranges::stable_sort(calls, {}, [](const Placed &one) { return one.call->begin_ns; });
 	for (auto first = calls.begin(); first != calls.end();) {
@@ -66,6 +99,7 @@ void find_contended(std::vector<Placed> &calls)
 			first->alone_ns = end_ns;
 		}
 	}
+	find_contended_by_lost(calls, threads, lost);
 	std::erase_if(calls, [](const Placed &one) { return !one.has_place; });
 }
 
@@ -114,8 +148,8 @@ private:
 			stream.givers.insert(give.thread);
 		for (const Placed &take : stream.takes)
 			stream.takers.insert(take.thread);
-		find_contended(stream.gives);
-		find_contended(stream.takes);
+		find_contended(stream.gives, stream.givers, seen_.lost);
+		find_contended(stream.takes, stream.takers, seen_.lost);
 		const auto by_place = [](const Placed &one) { return one.place.end; };
 		std::ranges::stable_sort(stream.gives, {}, by_place);
 		std::ranges::stable_sort(stream.takes, {}, by_place);

@@ -6,7 +6,7 @@
 // Where the bytes of a call are in their stream (positions.h) says which call took them. If two threads give at the
 // same time, neither a position that the kernel's side read nor the order of the records says whose bytes came first.
 // Until both calls are over, the messages of both are *contended*; the bytes after them aren't. The same holds for
-// threads that take at the same time. Of a pipe even the order of calls that don't overlap is known only by their ends:
+// threads that take at the same time, and where records are lost so that they may have. Of a pipe even the order of calls that don't overlap is known only by their ends:
 // once a second thread has given to it, or taken from it, its messages are contended. Contended and unmatched messages
 // have no receiver here.
 //

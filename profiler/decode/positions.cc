@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "ebpf/records.h"
+#include "profiler/decode/spans.h"
 #include "profiler/path/blocking.h"
 
 namespace icepath::decode {
@@ -37,30 +38,9 @@ void add_empty(const Thread &thread, const Call &call, std::vector<Step> &steps)
 // Counts begin at 0, and more may be taken than was given since then.
 constexpr uint64_t kOrigin = uint64_t{1} << 62;
 
-struct Span {
-	uint64_t begin_ns = 0, end_ns = 0; // later: end_ns of the latest that began until then
-};
-
 bool is_pipe(const Call &call)
 {
 	return call.stream == model::StreamKind::Pipe || call.stream == model::StreamKind::Fifo;
-}
-
-using Spans = std::vector<Span>; // by begin
-
-void put_in_order(Spans &spans)
-{
-	std::ranges::sort(spans, {}, &Span::begin_ns);
-	uint64_t reach_ns = 0;
-	for (Span &span : spans)
-		span.end_ns = reach_ns = std::max(reach_ns, span.end_ns);
-}
-
-// Whether one of them has an instant in [begin_ns, end_ns].
-bool overlaps(const Spans &spans, uint64_t begin_ns, uint64_t end_ns)
-{
-	const auto after = std::ranges::partition_point(spans, [&](const Span &span) { return span.begin_ns <= end_ns; });
-	return after != spans.begin() && std::prev(after)->end_ns > begin_ns;
 }
 
 // Calls that move bytes of a stream.

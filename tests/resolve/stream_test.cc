@@ -117,6 +117,36 @@ TEST_F(StreamTest, CallsOfTwoWritersAtOnceAreContendedAndLaterOnesArent)
 	EXPECT_EQ(messages(), (Lines{"contended 1000..0", "contended 1050..0", "exact 1300..2100"}));
 }
 
+// Where its bytes are isn't known, but that they are somewhere near is.
+TEST_F(StreamTest, ACallWithoutAPlaceThatOverlapsAnotherContendsIt)
+{
+	watched.give(kClient, 1000, 1100, kC, 50, 50);
+	watched.give(kClient, 3000, 3100, kC, 50, 130);
+	watched.take(kOther, 1950, 2050, kS, 30);
+	watched.take(kServer, 2000, 2100, kS, 50, 50);
+	watched.take(kServer, 4000, 4100, kS, 50, 130);
+	EXPECT_EQ(messages(), (Lines{"contended 1000..0", "exact 3000..4100"}));
+}
+
+// The other writer's call may have ended within the loss, and begun once its last known one was over.
+TEST_F(StreamTest, ACallThatALostOneMayOverlapIsContended)
+{
+	watched.give(kOther, 500, 600, kC, 50, 50);
+	watched.give(kClient, 1000, 1100, kC, 50, 100);
+	watched.lost(1050, 1500);
+	watched.give(kClient, 2000, 2100, kC, 50, 150);
+	watched.take(kServer, 3000, 3100, kS, 150, 150);
+	EXPECT_EQ(messages(), (Lines{"contended 1000..0", "exact 2000..3100", "exact 500..3100"}));
+}
+
+TEST_F(StreamTest, OneWritersCallsArentContendedByALoss)
+{
+	watched.give(kClient, 1000, 1100, kC, 50, 50);
+	watched.lost(1050, 1500);
+	watched.take(kServer, 3000, 3100, kS, 50, 50);
+	EXPECT_EQ(messages(), Lines{"exact 1000..3100"});
+}
+
 // Only the ends of calls say in which order their bytes went through a pipe, and these may be in another order.
 TEST_F(StreamTest, OfAPipeThatASecondThreadWritesToAllLaterMessagesAreContended)
 {
@@ -205,6 +235,17 @@ TEST_F(StreamTest, ASleepInATakingCallShowsAnEmptyStreamUnlessSomethingIsBeingGi
 	watched.take(kServer, 3900, 4700, kPipe, 10);
 	watched.give(kClient, 4400, 4550, kPipe, 10);
 	EXPECT_EQ(messages(), (Lines{"counted 1000..2700", "counted 4400..4700"}));
+}
+
+// It may have been for the stream's lock, whose holder's bytes it took after that.
+TEST_F(StreamTest, ASleepThatWasEndedBeforeItBeganShowsNoEmptyStream)
+{
+	watched.take(kServer, 500, 600, kPipe, 30);
+	watched.slept(kServer, 1020, 1010, 1040, kClient);
+	watched.take(kServer, 1000, 1100, kPipe, 10);
+	watched.give(kClient, 2000, 2100, kPipe, 50);
+	watched.take(kServer, 2200, 2300, kPipe, 50);
+	EXPECT_EQ(messages(), Lines{});
 }
 
 TEST_F(StreamTest, CountsThatContradictAnEmptyStreamMatchNothing)

@@ -60,6 +60,14 @@ public:
 		return record;
 	}
 
+	icepath_record &lost(uint64_t begin_ns, uint64_t end_ns)
+	{
+		icepath_record &record = add(ICEPATH_RECORD_LOSS, end_ns, 0);
+		record.loss.begin_ns = begin_ns;
+		record.loss.count = 1;
+		return record;
+	}
+
 	void of_pipes()
 	{
 		for (icepath_record &record : records)
