@@ -73,6 +73,49 @@ static __always_inline __u64 told_result(__u8 kind, long result)
 	return has_object(kind) || (result < 0 && result >= -last_errno) ? result : 0;
 }
 
+/* The socket behind a descriptor of a connection that begins now, or NULL. Tells its number. */
+static __always_inline struct sock *new_socket(struct task_struct *task, __u32 fd, __u64 *number)
+{
+	struct file *file = file_of(task, fd);
+	if (!file || BPF_CORE_READ(file, f_inode, i_sb, s_magic) != SOCKETS_MAGIC)
+		return NULL;
+	*number = BPF_CORE_READ(file, f_inode, i_ino);
+	(void)use_socket(*number);
+	struct library_socket *seen = bpf_map_lookup_elem(&library_sockets, number);
+	if (seen)
+		seen->is_new = 1;
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* connect, accept or socketpair has returned. */
+static __noinline void note_begin(struct task_struct *current_task, struct icepath_task *task,
+								  struct pt_regs *registers, int result)
+{
+	__u32 fds[2] = {result, result};
+	if (!task || result < 0)
+		return;
+	if (task->call_kind == ICEPATH_CALL_PAIR &&
+		bpf_probe_read_user(fds, sizeof(fds), (void *)PT_REGS_PARM4_CORE_SYSCALL(registers)))
+		return;
+	if (task->call_kind == ICEPATH_CALL_CONNECT)
+		fds[0] = PT_REGS_PARM1_CORE_SYSCALL(registers);
+	__u64 number = 0, others = 0;
+	struct sock *sk = new_socket(current_task, fds[0], &number);
+	if (!sk || task->call_kind == ICEPATH_CALL_CONNECT || BPF_CORE_READ(sk, __sk_common.skc_family) != 1 ||
+		BPF_CORE_READ(sk, sk_type) != 1) /* a UNIX stream; include/linux/socket.h */
+		return;
+	if (task->call_kind == ICEPATH_CALL_PAIR)
+		(void)new_socket(current_task, fds[1], &others);
+	struct sock *other = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	others = other ? number_of(other) : 0;
+	if (!others)
+		return;
+	task->call_object = name_of(number, OF_SOCKET);
+	task->call_position = name_of(others, OF_SOCKET);
+	task->call_object_kind = ICEPATH_OBJECT_UNIX_STREAM;
+}
+
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 {
@@ -96,7 +139,9 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 			task->call_object = object_of(current_task, PT_REGS_PARM1_CORE_SYSCALL(registers), &task->call_object_kind);
 	}
 	if (target_count && result > 0 && is_pipe(task->call_object_kind))
-		task->call_position = position_in_pipe(task->call_kind, task->call_object, result);
+		task->call_position = position_in_pipe(task->call_kind, task->call_object, result, begin_ns, now);
+	if (target_count && task->call_kind >= ICEPATH_CALL_CONNECT)
+		note_begin(current_task, task, registers, result);
 	if (!begin_ns)
 		return 0;
 	if (task->call_kind == ICEPATH_CALL_TRANSFER)

@@ -22,6 +22,7 @@
 
 #include "ends.h"
 #include "records.h"
+#include "shift.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

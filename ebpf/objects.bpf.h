@@ -77,6 +77,7 @@ static __always_inline __u32 named_end(__u16 from_port, __u16 to_port, __u32 seq
 struct library_socket {
 	__u64 name;
 	__u64 block; /* of the last use */
+	__u64 is_new; /* its connection began while it was watched */
 };
 
 struct {
@@ -95,6 +96,7 @@ static __always_inline __u64 use_socket(__u64 number)
 	if (seen && seen->block == block)
 		return seen->name;
 	struct library_socket used = {.name = seen ? seen->name : name_of(number, OF_SOCKET), .block = block};
+	used.is_new = seen ? seen->is_new : 0;
 	bpf_map_update_elem(&library_sockets, &number, &used, BPF_ANY);
 	if (library_block != block)
 		library_block = block;

@@ -100,6 +100,13 @@ enum icepath_call_kind {
 	ICEPATH_CALL_GIVE_MESSAGES = 7, /* sendmmsg: GIVE whose `result` counts messages */
 	ICEPATH_CALL_TAKE_MESSAGES = 8, /* recvmmsg: the same for TAKE */
 	ICEPATH_CALL_TRANSFER = 9, /* sendfile, splice: in a record GIVE if a socket took the bytes, else OTHER */
+	/*
+	 * Where programs that were already running are watched: begins of connections. Of a UNIX stream that was accepted,
+	 * `object` is the accepting end, and `position` the name of the other one; of a socket pair, its first and second.
+	 */
+	ICEPATH_CALL_CONNECT = 10,
+	ICEPATH_CALL_ACCEPT = 11,
+	ICEPATH_CALL_PAIR = 12,
 };
 
 /* What an object is, where it is known. */
@@ -308,6 +315,7 @@ struct icepath_task {
 	ICEPATH_U64 moved_ns; /* last move to another CPU's queue */
 	/* Of the current call, as its record has it; and in a stream's give 1 + where the queue ended (streams.bpf.h). */
 	ICEPATH_U64 call_position, queued_end;
+	ICEPATH_U64 queued_taken; /* what the other end had handed out by then */
 	ICEPATH_U8 call_object_kind;
 	ICEPATH_U64 compared_cred; /* of a target's family: the credentials that its rights were compared with last */
 };

@@ -6,27 +6,15 @@
  * capture.bpf.c.
  *
  * TCP has numbers for this. Otherwise both ends are counted: a take by what its end has handed out since it was first
- * seen, a give by what its end has accepted, shifted into the numbers of the other end. The shift is known from the
- * length of the queue: what was given last ends where all that was taken ends, and then all that is queued. This is
- * wrong while a take is under way that isn't counted yet, so the queue must be unlocked, and several lengths in a row
- * must agree. A wrong one never agrees for long, and then another shift is adopted.
+ * seen, a give by what its end has accepted, shifted into the numbers of the other end (shift.h): what was given last
+ * ends where all that was taken ends, and then all that is queued.
  */
-
-struct stream {
-	__u64 given, taken; /* bytes */
-	__u64 shift; /* from `given` to the other end's numbers; valid once it has agreed */
-	__u64 candidate; /* of the last length, agreed `agreeing` times in a row */
-	__u32 agreeing;
-	__u32 is_shifted;
-};
-
-#define SHIFTS_THAT_AGREE 8
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct stream);
+	__type(value, struct icepath_stream);
 } socket_streams SEC(".maps");
 
 /* Both ends of a pipe are one object, so they share this. By name. */
@@ -34,29 +22,19 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
 	__type(key, __u64);
-	__type(value, struct stream);
+	__type(value, struct icepath_stream);
 } pipe_streams SEC(".maps");
 
-static __always_inline void agree(struct stream *stream, __u64 candidate)
-{
-	if (candidate != stream->candidate) {
-		stream->candidate = candidate;
-		stream->agreeing = 0;
-	}
-	if (stream->agreeing < SHIFTS_THAT_AGREE && ++stream->agreeing == SHIFTS_THAT_AGREE) {
-		stream->shift = candidate;
-		stream->is_shifted = 1;
-	}
-}
-
 /* As CALL.position has it. */
-static __always_inline __u64 position_of_give(struct stream *stream, __u64 bytes)
+static __always_inline __u64 position_of_give(struct icepath_stream *stream, __u64 bytes, __u32 giver, __u64 now)
 {
 	__u64 given = __sync_fetch_and_add(&stream->given, bytes) + bytes;
+	stream->giver = giver;
+	stream->gave_ns = now;
 	return stream->is_shifted ? given + stream->shift + 1 : 0;
 }
 
-static __always_inline __u64 position_of_take(struct stream *stream, __u64 bytes)
+static __always_inline __u64 position_of_take(struct icepath_stream *stream, __u64 bytes)
 {
 	return __sync_fetch_and_add(&stream->taken, bytes) + bytes + 1;
 }
@@ -93,10 +71,37 @@ static __always_inline void note_queued(struct icepath_task *task, struct sock *
 	if (sk->__sk_common.skc_family != 1 || sk->sk_type != 1 ||
 		!bpf_core_field_exists(((struct unix_sock___counted *)sk)->inq_len))
 		return;
-	struct stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	task->queued_end = 0; /* of what this call had queued before */
+	struct icepath_stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!stream || is_locked(&((struct unix_sock *)sk)->iolock))
 		return;
-	task->queued_end = stream->taken + BPF_CORE_READ((struct unix_sock___counted *)sk, inq_len) + 1;
+	/* In this order: what is taken meanwhile is missing in both then, and not in both. */
+	task->queued_taken = *(volatile __u64 *)&stream->taken;
+	task->queued_end = task->queued_taken + BPF_CORE_READ((struct unix_sock___counted *)sk, inq_len) + 1;
+}
+
+/* Nothing was given or taken before what was counted. */
+static __always_inline bool began_watched(struct sock *sk)
+{
+	__u64 number = number_of(sk);
+	struct library_socket *seen = number ? bpf_map_lookup_elem(&library_sockets, &number) : NULL;
+	return seen && seen->is_new;
+}
+
+/* Of a give by this task, or by one that isn't watched. */
+static __always_inline __u64 position_in_socket(struct icepath_stream *stream, struct icepath_task *task,
+												struct sock *sk, __u64 bytes)
+{
+	const __u32 giver = task ? (__u32)bpf_get_current_pid_tgid() : 0;
+	const __u64 now = bpf_ktime_get_ns();
+	const bool alone = was_alone(stream, giver, task ? task->call_ns : 0);
+	const bool looked = task && task->queued_end;
+	const __u64 candidate = looked ? task->queued_end - 1 - stream->given - bytes : 0;
+	if (!stream->given && !stream->is_shifted && !candidate && began_watched(sk))
+		set_shift(stream, 0, now);
+	if (alone && looked)
+		look(stream, candidate, task->queued_taken, now);
+	return position_of_give(stream, bytes, giver, now);
 }
 
 SEC("?tp_btf/sock_send_length")
@@ -105,16 +110,13 @@ int BPF_PROG(on_sock_send_length, struct sock *sk, int bytes, int flags)
 	if (!capturing || bytes <= 0)
 		return 0;
 	struct icepath_task *task = worker_of(bpf_get_current_task_btf());
-	struct stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
+	struct icepath_stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
 	if (!stream)
 		return 0;
 	const __u8 kind = kind_of_socket(sk);
 	__u64 position = 0;
-	if (kind == ICEPATH_OBJECT_UNIX_STREAM) {
-		if (task && task->queued_end)
-			agree(stream, task->queued_end - 1 - stream->given - bytes);
-		position = position_of_give(stream, bytes);
-	}
+	if (kind == ICEPATH_OBJECT_UNIX_STREAM)
+		position = position_in_socket(stream, task, sk, bytes);
 	if (!task || !task->call_ns)
 		return 0;
 	if (kind == ICEPATH_OBJECT_TCP) {
@@ -146,7 +148,7 @@ int BPF_PROG(on_sock_recv_length, struct sock *sk, int bytes, int flags)
 			task->call_kind = ICEPATH_CALL_OTHER;
 		return 0;
 	}
-	struct stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
+	struct icepath_stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, task ? BPF_SK_STORAGE_GET_F_CREATE : 0);
 	if (!stream)
 		return 0;
 	const __u8 kind = kind_of_socket(sk);
@@ -173,12 +175,12 @@ static __always_inline bool is_pipe(__u8 object_kind)
 	return object_kind == ICEPATH_OBJECT_PIPE || object_kind == ICEPATH_OBJECT_FIFO;
 }
 
-static __always_inline struct stream *stream_of_pipe(__u64 name)
+static __always_inline struct icepath_stream *stream_of_pipe(__u64 name)
 {
-	struct stream *stream = bpf_map_lookup_elem(&pipe_streams, &name);
+	struct icepath_stream *stream = bpf_map_lookup_elem(&pipe_streams, &name);
 	if (stream)
 		return stream;
-	const struct stream none = {};
+	const struct icepath_stream none = {};
 	bpf_map_update_elem(&pipe_streams, &name, &none, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&pipe_streams, &name);
 }
@@ -188,11 +190,12 @@ static __always_inline struct stream *stream_of_pipe(__u64 name)
 /* As a watched task begins to write: compares what the pipe holds with what was counted. */
 static __always_inline void note_pipe(struct task_struct *task, __u32 fd, __u64 name)
 {
-	struct stream *stream = stream_of_pipe(name);
-	struct file *file = stream && stream->agreeing < SHIFTS_THAT_AGREE ? file_of(task, fd) : NULL;
+	struct icepath_stream *stream = stream_of_pipe(name);
+	struct file *file = stream && !stream->is_shifted ? file_of(task, fd) : NULL;
 	if (!file)
 		return;
 	struct pipe_inode_info *pipe = BPF_CORE_READ(file, f_inode, i_pipe);
+	const __u64 taken = *(volatile __u64 *)&stream->taken;
 	__u32 head = BPF_CORE_READ(pipe, head), tail = BPF_CORE_READ(pipe, tail), size = BPF_CORE_READ(pipe, ring_size);
 	struct pipe_buffer *buffers = BPF_CORE_READ(pipe, bufs);
 	if (is_locked(&pipe->mutex) || head - tail > PIPE_BUFFERS || size > PIPE_BUFFERS)
@@ -201,16 +204,23 @@ static __always_inline void note_pipe(struct task_struct *task, __u32 fd, __u64 
 	for (__u32 i = 0; i < PIPE_BUFFERS; i++)
 		if (tail + i != head && i < head - tail)
 			held += BPF_CORE_READ(&buffers[(tail + i) & (size - 1)], len);
-	agree(stream, stream->taken + held - stream->given);
+	const __u64 now = bpf_ktime_get_ns();
+	look(stream, taken + held - stream->given, taken, now);
+	stream->giver = task->pid;
+	stream->gave_ns = now;
 }
 
 /* A call of a watched task has moved bytes through a pipe. */
-static __always_inline __u64 position_in_pipe(__u8 call_kind, __u64 name, __u64 bytes)
+static __always_inline __u64 position_in_pipe(__u8 call_kind, __u64 name, __u64 bytes, __u64 begin_ns, __u64 now)
 {
-	struct stream *stream = stream_of_pipe(name);
+	struct icepath_stream *stream = stream_of_pipe(name);
 	if (!stream)
 		return 0;
-	return call_kind == ICEPATH_CALL_GIVE ? position_of_give(stream, bytes) : position_of_take(stream, bytes);
+	if (call_kind != ICEPATH_CALL_GIVE)
+		return position_of_take(stream, bytes);
+	const __u32 giver = (__u32)bpf_get_current_pid_tgid();
+	(void)was_alone(stream, giver, begin_ns);
+	return position_of_give(stream, bytes, giver, now);
 }
 
 #endif

@@ -16,6 +16,9 @@ CallKinds call_kinds()
 		kinds[number] = ICEPATH_CALL_TAKE;
 	for (const int number : {SYS_sendfile, SYS_splice})
 		kinds[number] = ICEPATH_CALL_TRANSFER;
+	kinds[SYS_connect] = ICEPATH_CALL_CONNECT;
+	kinds[SYS_accept] = kinds[SYS_accept4] = ICEPATH_CALL_ACCEPT;
+	kinds[SYS_socketpair] = ICEPATH_CALL_PAIR;
 	kinds[SYS_sendmmsg] = ICEPATH_CALL_GIVE_MESSAGES;
 	kinds[SYS_recvmmsg] = ICEPATH_CALL_TAKE_MESSAGES;
 	for (const int number : {

@@ -160,6 +160,9 @@ Call call_of(const icepath_record &record, uint32_t index)
 	if (call.moved)
 		call.position = record.call.position;
 	call.stream = stream_of(record);
+	call.accepted = record.call.kind == ICEPATH_CALL_ACCEPT;
+	if (call.accepted || record.call.kind == ICEPATH_CALL_PAIR)
+		call.other_end = record.call.position;
 	call.found_nothing = call.kind == Call::Kind::Receive && result == -EAGAIN;
 	return call;
 }

@@ -92,6 +92,7 @@ void Peers::learn(const SocketEvents &events, const Observations &seen)
 	};
 	for (const auto &[tid, thread] : seen.threads)
 		for (const Call &call : thread.calls) {
+			join(call.object, call.other_end);
 			if (is_pipe(call))
 				other_end_.try_emplace(call.object, call.object);
 			else if (call.stream == model::StreamKind::Tcp)

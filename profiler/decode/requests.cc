@@ -100,6 +100,12 @@ void Roles::know(const model::Connection &connection)
 	}
 }
 
+void Roles::accepted(uint64_t object, uint64_t other_end)
+{
+	serves_[object] = true;
+	serves_[other_end] = false;
+}
+
 void Roles::learn(const CalledMessage &first)
 {
 	if (first.given_to == first.out_of || serves_.contains(first.out_of) || serves_.contains(first.given_to))
@@ -142,9 +148,14 @@ void Pairing::advance(const CalledMessages &messages, const Observations &seen, 
 			steps.push_back({one.taken_ns, peers.comes_out_of(one.out_of), true, {}, {}});
 		}
 	for (const auto &[tid, thread] : seen.threads)
-		for (const Call &call : thread.calls)
-			if (call.kind == Call::Kind::Send && call.moved && is_new(call.end_ns))
+		for (const Call &call : thread.calls) {
+			if (!is_new(call.end_ns))
+				continue;
+			if (call.accepted && call.other_end != 0)
+				roles_.accepted(call.object, call.other_end);
+			if (call.kind == Call::Kind::Send && call.moved)
 				steps.push_back({call.end_ns, call.object, true, {}, key_of(thread, call)});
+		}
 	std::ranges::stable_sort(steps, {}, &Step::at_ns);
 	for (const Step &step : steps) {
 		if (!roles_.serves(step.object))

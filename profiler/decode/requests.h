@@ -25,6 +25,7 @@ inline constexpr uint64_t kLongestOpenNs = 10'000'000'000;
 class Roles {
 public:
 	void know(const model::Connection &connection);
+	void accepted(uint64_t object, uint64_t other_end);
 	// The thread that takes first serves, where nobody knows who listened.
 	void learn(const CalledMessage &first);
 	bool serves(uint64_t object) const;

@@ -53,6 +53,8 @@ struct Call {
 	uint64_t position = 0; // icepath_record.call.position
 	std::optional<model::StreamKind> stream = {}; // by probes: what its object is; none: no stream, or not known
 	bool found_nothing = false; // it took nothing and would have had to wait
+	uint64_t other_end = 0; // it accepted `object`, or made a pair of both; 0: neither, or not known
+	bool accepted = false; // likewise: by accepting
 };
 
 struct Thread {

@@ -39,26 +39,45 @@ uint32_t this_tid() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 }
 
 struct Joined {
-	int writing = -1, reading = -1;
+	int writing = -1, reading = -1; // if connections have a life, `reading` accepts them
 };
 
-Joined tcp_joined()
+int listening(model::StreamKind kind)
 {
-	const int listener = socket(AF_INET, SOCK_STREAM, 0);
+	const int listener = socket(kind == model::StreamKind::Tcp ? AF_INET : AF_UNIX, SOCK_STREAM, 0);
 	sockaddr_in to{};
 	to.sin_family = AF_INET;
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	socklen_t size = sizeof to;
-	if (bind(listener, reinterpret_cast<sockaddr *>(&to), size) != 0 || listen(listener, 1) != 0 ||
-		getsockname(listener, reinterpret_cast<sockaddr *>(&to), &size) != 0)
+	const sa_family_t family = AF_UNIX; // alone: the kernel chooses an abstract address (unix(7))
+	const bool is_tcp = kind == model::StreamKind::Tcp;
+	const auto *at = is_tcp ? reinterpret_cast<const sockaddr *>(&to) : reinterpret_cast<const sockaddr *>(&family);
+	if (bind(listener, at, is_tcp ? sizeof to : sizeof family) != 0 || listen(listener, 16) != 0)
 		fail("listen");
-	Joined ends{socket(AF_INET, SOCK_STREAM, 0), -1};
-	if (connect(ends.writing, reinterpret_cast<sockaddr *>(&to), size) != 0)
+	return listener;
+}
+
+int connected_to(int listener)
+{
+	sockaddr_storage to{};
+	socklen_t size = sizeof to;
+	if (getsockname(listener, reinterpret_cast<sockaddr *>(&to), &size) != 0)
+		fail("getsockname");
+	const int fd = socket(to.ss_family, SOCK_STREAM, 0);
+	if (connect(fd, reinterpret_cast<sockaddr *>(&to), size) != 0)
 		fail("connect");
-	ends.reading = accept(listener, nullptr, nullptr);
 	const int on = 1, room = 4 << 20;
-	setsockopt(ends.writing, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	setsockopt(ends.writing, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+	if (to.ss_family == AF_INET) {
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+	}
+	return fd;
+}
+
+Joined tcp_joined()
+{
+	const int listener = listening(model::StreamKind::Tcp);
+	Joined ends{connected_to(listener), -1};
+	ends.reading = accept(listener, nullptr, nullptr);
 	close(listener);
 	return ends;
 }
@@ -130,10 +149,13 @@ public:
 	}
 
 private:
-	void write_some(int fd, uint32_t first, uint32_t last)
+	void write_some(int listener, uint32_t first, uint32_t last) // or where it writes
 	{
 		for (uint32_t i = first; i < last; i++) {
 			std::vector<char> message(sizeof(Header) + random_() % load_.longest, static_cast<char>(i));
+			if (load_.life > 0 && i % load_.life == 0)
+				anew(listener);
+			const int fd = load_.life > 0 ? its_ : listener;
 			const Header header{kMagic, connection_, writer_, i, static_cast<uint32_t>(message.size())};
 			std::memcpy(message.data(), &header, sizeof header);
 			Sending one{this_tid(), connection_, writer_, i, header.bytes, icepath_now_ns(), 0};
@@ -148,17 +170,41 @@ private:
 			if (random_() % 4 == 0)
 				usleep(static_cast<useconds_t>(random_() % 200));
 		}
+		if (load_.life > 0)
+			close(its_);
+	}
+
+	void anew(int listener)
+	{
+		if (its_ >= 0)
+			close(its_);
+		its_ = connected_to(listener);
+		char greeting = 0;
+		if (read(its_, &greeting, 1) != 1)
+			fail("read");
 	}
 
 	const Load &load_;
 	Truth &truth_;
 	const uint32_t connection_, writer_;
 	std::minstd_rand random_;
+	int its_ = -1; // where connections have a life, the present one
 };
+
+int greeted(int listener)
+{
+	const int fd = accept(listener, nullptr, nullptr);
+	if (write(fd, "", 1) != 1)
+		fail("write");
+	return fd;
+}
 
 // Takes pieces of any size, and notes whose last byte came with which.
 void receive(const Load &load, Truth &truth, uint32_t connection, int fd)
 {
+	const int accepts = fd;
+	if (load.life > 0)
+		fd = greeted(accepts);
 	std::minstd_rand random(connection + 7);
 	std::vector<char> held, buffer(2 * load.longest + 100);
 	uint64_t left = uint64_t{load.messages} * load.writers;
@@ -169,6 +215,11 @@ void receive(const Load &load, Truth &truth, uint32_t connection, int fd)
 		Receipt one{this_tid(), connection, 0, 0, icepath_now_ns(), 0};
 		const ssize_t got = read(fd, buffer.data(), most);
 		one.after_ns = icepath_now_ns();
+		if (got == 0 && load.life > 0) {
+			close(fd);
+			fd = greeted(accepts);
+			continue;
+		}
 		if (got <= 0)
 			fail("read");
 		held.insert(held.end(), buffer.begin(), buffer.begin() + got);
@@ -259,8 +310,10 @@ void send_all(const Load &load, Truth &truth, uint32_t connection, int fd)
 void run_load(const Load &load, Truth &truth, Shared &shared)
 {
 	std::vector<Joined> ends;
-	for (uint32_t i = 0; i < load.connections; i++)
-		ends.push_back(joined_by(load.kind));
+	for (uint32_t i = 0; i < load.connections; i++) {
+		const int listener = load.life > 0 ? listening(load.kind) : -1;
+		ends.push_back(load.life > 0 ? Joined{listener, listener} : joined_by(load.kind));
+	}
 	const pid_t sender = fork();
 	if (sender == 0) {
 		if (!load.begins_before)

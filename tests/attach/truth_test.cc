@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "profiler/resolve/stream.h"
@@ -23,10 +24,13 @@ public:
 	{
 		messages.push_back(one);
 		complete += path.complete();
+		if (decode::has_receiver(one.identity))
+			reasons[static_cast<size_t>(path.reason)]++;
 	}
 	void request(const decode::Request &, const path::Path &, const path::Observations &) override {}
 	std::vector<decode::CalledMessage> messages;
 	uint64_t complete = 0;
+	std::map<size_t, uint64_t> reasons;
 };
 
 class TruthIndex {
@@ -128,6 +132,42 @@ void drop(std::vector<model::Window> &windows, size_t window, size_t slot, size_
 	}
 }
 
+// Of each connection with one writer: where its first byte is in the stream by each give that has a position, with how
+// many gives say so.
+std::vector<std::map<uint64_t, uint32_t>> origins_by_gives(const Watched &watched, const Truth &truth,
+														   const TruthIndex &index, const Load &load)
+{
+	std::map<std::pair<uint32_t, uint32_t>, uint64_t> ends; // of each message, by connection and number
+	for (uint32_t i = 0; i < truth.sendings; i++)
+		ends[{truth.sent.at(i).connection, truth.sent.at(i).number}] = truth.sent.at(i).bytes;
+	uint64_t end = 0;
+	for (auto &[message, bytes] : ends)
+		bytes = end = (message.second == 0 ? 0 : end) + bytes;
+	std::vector<std::map<uint64_t, uint32_t>> origins(load.connections);
+	for (const icepath_record &record : watched.calls) {
+		const Sending *sent = index.sent({record.tid, record.call.begin_ns});
+		if (sent && record.call.kind == ICEPATH_CALL_GIVE && record.call.position != 0)
+			origins[sent->connection][record.call.position - 1 - ends.at({sent->connection, sent->number})]++;
+	}
+	return origins;
+}
+
+// Messages that were sent before their connection's taker had taken so often.
+uint64_t sent_before_takes(const Truth &truth, const Load &load, size_t takes)
+{
+	uint64_t sum = 0;
+	for (uint32_t connection = 0; connection < load.connections; connection++) {
+		std::set<uint64_t> took_ns;
+		for (uint32_t i = 0; i < truth.receipts; i++)
+			if (truth.received.at(i).connection == connection)
+				took_ns.insert(truth.received.at(i).after_ns);
+		const uint64_t until_ns = took_ns.size() < takes ? UINT64_MAX : *std::next(took_ns.begin(), takes - 1);
+		for (uint32_t i = 0; i < truth.sendings; i++)
+			sum += truth.sent.at(i).connection == connection && truth.sent.at(i).before_ns < until_ns;
+	}
+	return sum;
+}
+
 class TruthTest : public testing::TestWithParam<Load> {};
 
 TEST_P(TruthTest, WhatIsToldIsWhatHappened)
@@ -146,12 +186,23 @@ TEST_P(TruthTest, WhatIsToldIsWhatHappened)
 		"with a path %lu\n",
 		load.name, truth->sendings.load(), counts.right, counts.wrong, counts.by_identity[0], counts.by_identity[1],
 		counts.by_identity[2], counts.by_identity[3], told.left.at_end, told.lost, told.told.complete);
+	for (const auto &[reason, count] : told.told.reasons)
+		printf("    %lu %s\n", count, std::string(path::kReasonNames[reason]).c_str());
 	EXPECT_EQ(counts.wrong, 0u);
+	if (load.writers == 1 && load.kind == StreamKind::UnixStream && !load.begins_before && load.life == 0) {
+		for (const std::map<uint64_t, uint32_t> &origins :
+			 origins_by_gives(watched, *truth, TruthIndex(*truth), load)) {
+			EXPECT_LE(origins.size(), 1u) << testing::PrintToString(origins);
+		}
+	}
 	EXPECT_EQ(told.lost > 0, load.ring < 1u << 17);
 	// One writer's calls can't overlap. A stream's state is known once it has been looked at a few times while nobody
-	// moved its bytes, which takes long where large messages keep it busy; or, of a pipe, once it was empty.
+	// moved its bytes and something was taken in between, which takes long where large messages keep it busy; or, of a
+	// pipe, once it was empty.
 	const bool is_pipe = load.kind == StreamKind::Pipe || load.kind == StreamKind::Fifo;
-	const uint64_t before_known = load.connections * (is_pipe ? 200 : 16);
+	const uint64_t before_known = load.life > 0 ? 0
+								  : is_pipe     ? 200 * load.connections
+												: sent_before_takes(*truth, load, 16);
 	const bool is_busy = load.kind == StreamKind::UnixStream && load.longest > 65'536;
 	const uint64_t contended = is_pipe ? counts.by_identity[static_cast<size_t>(decode::Identity::Contended)] : 0;
 	if (is_busy) {
@@ -232,6 +283,22 @@ constexpr Load kLoads[] = {
 	 .longest = 50,
 	 .ring = 512},
 	{.name = "fifo", .kind = StreamKind::Fifo},
+	{.name = "unix_short_lives", .kind = StreamKind::UnixStream, .life = 3},
+	{.name = "tcp_short_lives", .kind = StreamKind::Tcp, .life = 3},
+	{.name = "unix_2_writers_rings_of_512",
+	 .kind = StreamKind::UnixStream,
+	 .connections = 2,
+	 .writers = 2,
+	 .messages = 15'000,
+	 .longest = 50,
+	 .ring = 512},
+	{.name = "tcp_2_writers_rings_of_512",
+	 .kind = StreamKind::Tcp,
+	 .connections = 2,
+	 .writers = 2,
+	 .messages = 15'000,
+	 .longest = 50,
+	 .ring = 512},
 };
 
 INSTANTIATE_TEST_SUITE_P(, TruthMutants, testing::Values(kLoads[0], kLoads[11]),

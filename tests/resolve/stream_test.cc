@@ -248,6 +248,20 @@ TEST_F(StreamTest, ASleepThatWasEndedBeforeItBeganShowsNoEmptyStream)
 	EXPECT_EQ(messages(), Lines{});
 }
 
+// How the other end is called is told as it is accepted, before any announcement.
+TEST_F(StreamTest, AnAcceptedConnectionHasItsTwoEnds)
+{
+	icepath_record &accept = watched.call(ICEPATH_CALL_ACCEPT, kServer, 500, 600, 8, 0);
+	accept.call.position = 7;
+	watched.give(kClient, 1000, 1100, 7, 50, 50);
+	watched.take(kServer, 1200, 1300, 8, 50, 50);
+	watched.give(kServer, 2000, 2100, 8, 70, 70);
+	watched.take(kClient, 2200, 2300, 7, 70, 70);
+	const Result told = resolved(watched.windows(), {});
+	EXPECT_EQ(told.told.short_messages, (Lines{"exact 1000..1300", "exact 2000..2300"}));
+	EXPECT_EQ(told.told.trees, Lines{"1000..2300"});
+}
+
 TEST_F(StreamTest, CountsThatContradictAnEmptyStreamMatchNothing)
 {
 	watched.call(ICEPATH_CALL_TAKE, kServer, 500, 510, kPipe, -11);
