@@ -272,20 +272,38 @@ private:
 		return {first, after};
 	}
 
-	// The giver's own call announces at a UNIX socket. A TCP socket announces the packet that the call queued last, or
-	// one after it.
-	void tell_ready(uint64_t object, const Placed &give, const Call &take, Transfer &transfer) const
+	static bool has(const SocketEvent &event, uint32_t end)
+	{
+		return event.has_stream_end && static_cast<int32_t>(event.stream_end - end) >= 0;
+	}
+
+	// The packet that has the message's last byte. Another writer's call may have queued it, or a softirq, once the
+	// other end had room.
+	const SocketEvent *packet_of(const Placed &give, const Call &take, std::optional<uint32_t> end) const
 	{
 		const SocketEvent *packet = nullptr;
-		for (const SocketEvent *one : within(device_, give.given_to, give.call->begin_ns, give.call->end_ns))
-			if (one->has_stream_end && one->tid == transfer.from && one->context == ICEPATH_CONTEXT_TASK)
+		for (const SocketEvent *one :
+			 within(device_, give.given_to, give.call->begin_ns, end ? take.end_ns : give.call->end_ns)) {
+			if (end && has(*one, *end))
+				return one;
+			if (!end && one->has_stream_end && one->tid == give.thread->tid && one->context == ICEPATH_CONTEXT_TASK)
 				packet = one;
+		}
+		return packet;
+	}
+
+	// The giver's own call announces at a UNIX socket. A TCP socket announces the packet, or one after it.
+	void tell_ready(uint64_t object, const Placed &give, const Call &take, Transfer &transfer) const
+	{
+		std::optional<uint32_t> end;
+		if (give.call->stream == model::StreamKind::Tcp && give.call->position != 0)
+			end = static_cast<uint32_t>(give.call->position - 1);
+		const SocketEvent *packet = packet_of(give, take, end);
 		const SocketEvent *ready = nullptr;
 		for (const SocketEvent *one : within(ready_, object, give.call->begin_ns, take.end_ns)) {
 			if (one->has_stream_end)
 				transfer.through_device = true;
-			if (packet && one->at_ns >= packet->at_ns &&
-				static_cast<int32_t>(one->stream_end - packet->stream_end) >= 0) {
+			if (packet && one->at_ns >= packet->at_ns && has(*one, end.value_or(packet->stream_end))) {
 				ready = one;
 				break;
 			}

@@ -196,6 +196,9 @@ TEST_P(TruthTest, WhatIsToldIsWhatHappened)
 		}
 	}
 	EXPECT_EQ(told.lost > 0, load.ring < 1u << 17);
+	if (told.lost == 0) {
+		EXPECT_GE(2 * told.told.complete, counts.right);
+	}
 	// One writer's calls can't overlap. A stream's state is known once it has been looked at a few times while nobody
 	// moved its bytes and something was taken in between, which takes long where large messages keep it busy; or, of a
 	// pipe, once it was empty.
