@@ -6,9 +6,10 @@
 /*
  * What is counted of a stream, and how far the numbers of its two ends are apart.
  *
- * A give looks at how much the other end has handed out and holds. From that and from what this end has accepted follows
- * the shift, if nothing is under way: what another thread takes is gone before it is counted, and what another thread
- * gives is there before it is counted. Any of them may lose its CPU in between, for as long as hundreds of gives take.
+ * A give looks at how much the other end has handed out and holds. From that and from what this end has accepted
+ * follows the shift, if nothing is under way: what another thread takes is gone before it is counted, and what
+ * another one gives is there before it is counted. Any of them may lose its CPU in between, for as long as hundreds
+ * of gives take.
  * So no number of looks that agree proves anything by itself:
  * - A look counts only if something was taken since the one before, as a take that is stuck is the same in each.
  * - As a give ends, what others' gives looked at or ended with since it began doesn't count, nor does the shift that

@@ -6,9 +6,9 @@
 // Where the bytes of a call are in their stream (positions.h) says which call took them. If two threads give at the
 // same time, neither a position that the kernel's side read nor the order of the records says whose bytes came first.
 // Until both calls are over, the messages of both are *contended*; the bytes after them aren't. The same holds for
-// threads that take at the same time, and where records are lost so that they may have. Of a pipe even the order of calls that don't overlap is known only by their ends:
-// once a second thread has given to it, or taken from it, its messages are contended. Contended and unmatched messages
-// have no receiver here.
+// threads that take at the same time, and where records are lost so that they may have. Of a pipe even the order of
+// calls that don't overlap is known only by their ends: once a second thread has given to it, or taken from it, its
+// messages are contended. Contended and unmatched messages have no receiver here.
 //
 // A lost record of a giving call leaves bytes without a giver, one of a taking call bytes without a taker. Both show as
 // a gap between positions, so other messages stay right.

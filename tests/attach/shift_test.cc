@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the two ends of a stream are apart, told by looks while takes and gives are under way that aren't counted yet.
+// How far the two ends of a stream are apart, told while takes and gives are under way.
 #include "ebpf/shift.h"
 
 #include <gtest/gtest.h>
