@@ -10,7 +10,10 @@ cd "$(dirname "$0")"
 one() {
 	name=$1
 	mkdir -p "$build/fuzz/$name"
-	if "$build/fuzz/fuzz-$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=32768 \
+	# Starts a root helper.
+	as=
+	[ "$name" != worker_replies ] || [ "$(id -u)" -eq 0 ] || as="sudo -n"
+	if $as "$build/fuzz/fuzz-$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=32768 \
 		-close_fd_mask=1 -verbosity=1 -print_final_stats=1 -artifact_prefix="$build/fuzz/$name/found-" \
 		"$build/fuzz/$name" "corpus/$name" >"$build/fuzz/$name.log" 2>&1; then
 		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz/$name.log")
@@ -21,6 +24,7 @@ one() {
 			"$build/fuzz/$name.log" | sed "s/^/fuzz $name: /"
 		echo "fuzz $name: FAILED, see $build/fuzz/$name.log"
 	fi
+	[ -z "$as" ] || $as chown -R "$(id -u):$(id -g)" "$build/fuzz/$name"
 }
 if [ $# -gt 2 ]; then # of this script's own calls
 	one "$3"

@@ -2,6 +2,7 @@
 // The namespaces in which middleware runs, for any user, and daemons, as real processes.
 #include "profiler/run/middleware.h"
 #include "profiler/targets/plugin_files.h"
+#include "tests/run/owner_of_build.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -150,7 +151,12 @@ TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)
 			  0);
 }
 
-fs::path plugin(const std::string &what) { return fs::path(DAEMON_PLUGINS) / ("icepath-daemon-" + what + ".so"); }
+// Whoever wants one goes on as its user.
+fs::path plugin(const std::string &what)
+{
+	EXPECT_TRUE(test::become_owner_of_build());
+	return fs::path(DAEMON_PLUGINS) / ("icepath-daemon-" + what + ".so");
+}
 
 model::Cell middleware_cell()
 {
