@@ -20,7 +20,7 @@ using model::Part;
 using Is = bool (*)(const Cause &);
 
 // What takes no part of the difference for certain has no remedy.
-double ns_of_causes(const Symptoms &symptoms, Is is)
+template <typename IsCause> double ns_of_causes(const Symptoms &symptoms, IsCause is)
 {
 	double ns = 0;
 	for (const Cause &cause : symptoms.causes)
@@ -48,7 +48,9 @@ CauseNames names_of(const Symptoms &symptoms, Is is)
 {
 	constexpr size_t kNamed = 2;
 	CauseNames of;
-	of.told = std::ranges::any_of(symptoms.causes, [&](const Cause &cause) { return cause.is_told() && is(cause); });
+	// Of many tasks that are told together, one that is told by itself may be the least.
+	const double told_ns = ns_of_causes(symptoms, [&](const Cause &cause) { return cause.is_told() && is(cause); });
+	of.told = told_ns > 0 && 2 * told_ns >= ns_of_causes(symptoms, is);
 	for (const Cause &cause : symptoms.causes) // in the order of their growth
 		if ((of.told ? cause.is_told() : cause.counts()) && is(cause) &&
 			std::ranges::find(of.names, cause.name) == of.names.end())

@@ -286,6 +286,36 @@ TEST(Remedies, BlameNoCodeForWhatProbesMayAdd)
 	EXPECT_TRUE(remedies_for(one).empty());
 }
 
+// What is told of tasks together isn't told of the only one that is told by itself.
+TEST(Remedies, NameNoTaskForWhatOthersTook)
+{
+	Difference difference;
+	DifferenceRow row{Layer::Runqueue, Part::None, path::Role::Receiver, 0, {}, {}};
+	row.of.a_ns = 10'000;
+	row.of.interval = stats::Interval{9'000, 11'000};
+	difference.kinds.push_back({analysis::kind_of(row.layer, row.part, false), {row}, row.of});
+	difference.of = row.of;
+	Cause small, large;
+	small.name = "small";
+	large.name = "large";
+	small.origin = large.origin = analysis::Origin::OthersTask;
+	small.growth_ns = 100;
+	small.growth_interval = stats::Interval{90, 110};
+	small.more_often = stats::Interval{0.1, 0.2};
+	large.growth_ns = 9'000;
+	large.is_of_told_kind = true;
+	const auto named = [&] {
+		const model::Head head = small_head();
+		const std::vector<Cause> causes = {large, small};
+		return remedies_of(Symptoms{difference, causes, socket_cell(model::Pattern::PingPong), head}).at(0).of;
+	};
+	EXPECT_EQ(named().names, (std::vector<std::string>{"large", "small"}));
+	EXPECT_FALSE(named().told);
+	small.growth_ns = 9'000;
+	EXPECT_EQ(named().names, (std::vector<std::string>{"small"}));
+	EXPECT_TRUE(named().told);
+}
+
 TEST(Remedies, HaveTheGreatestFirst)
 {
 	Difference difference;
