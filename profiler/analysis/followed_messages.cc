@@ -10,6 +10,7 @@
 #include "profiler/model/graph.h"
 #include "profiler/model/stamps.h"
 #include "profiler/path/observations.h"
+#include "profiler/path/timeline.h"
 
 namespace icepath::analysis {
 namespace {
@@ -26,12 +27,13 @@ WorstMessage worst_message(const path::Path &path, const path::Delivery &deliver
 	const auto remember = [&](uint32_t tid) {
 		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())
 			worst.task_names.insert(*name);
-		if (const auto thread = seen.threads.find(tid); thread != seen.threads.end()) {
+		if (const auto thread = seen.threads.find(tid); thread != seen.threads.end())
 			worst.task_names[tid] = thread->second.name;
-			worst.cpus[tid] = thread->second.first_cpu;
-		}
 	};
 	for (const path::Segment &segment : path.segments) {
+		const auto thread = seen.threads.find(segment.thread);
+		worst.cpus.push_back(thread == seen.threads.end() ? std::nullopt
+														  : path::cpu_at(thread->second, segment.begin.at_ns));
 		remember(segment.thread);
 		if (segment.culprit.kind == path::Culprit::Kind::Task)
 			remember(segment.culprit.id);

@@ -21,7 +21,8 @@ struct WorstMessage {
 	uint64_t seq = 0;
 	bool back = false; // pingpong: the answer, from side 1 to side 0
 	std::map<uint32_t, std::string> task_names; // of its threads and culprits
-	std::map<uint32_t, uint32_t> cpus; // where its threads were pinned
+	// By segment of the path: where its thread ran, or ran next. Nothing: no record tells.
+	std::vector<std::optional<uint32_t>> cpus;
 	uint64_t latency_ns() const { return path.recv_ns - path.send_ns; }
 };
 

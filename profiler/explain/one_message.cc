@@ -29,6 +29,21 @@ std::map<TypicalPlace, double> typical_times(const analysis::CellResult &cell)
 	return times;
 }
 
+// By segment, each name once.
+std::map<uint32_t, std::vector<std::pair<std::string, uint64_t>>> taken_by(const analysis::WorstMessage &message)
+{
+	std::map<uint32_t, std::map<std::string, uint64_t>> sums;
+	for (const path::Share &share : message.path.shares)
+		sums[share.segment][culprit_name(share.who, message.task_names)] += share.ns;
+	std::map<uint32_t, std::vector<std::pair<std::string, uint64_t>>> taken;
+	for (const auto &[segment, by_name] : sums) {
+		auto &list = taken[segment];
+		list.assign(by_name.begin(), by_name.end());
+		std::ranges::stable_sort(list, std::ranges::greater(), [](const auto &one) { return one.second; });
+	}
+	return taken;
+}
+
 } // namespace
 
 uint64_t bound_of(const path::Segment &segment)
@@ -43,25 +58,34 @@ uint64_t bound_of(const path::Segment &segment)
 std::string name_of_thread(const analysis::WorstMessage &message, uint32_t tid)
 {
 	const auto at = message.task_names.find(tid);
-	return at == message.task_names.end() ? fmt::format("thread {}", tid) : at->second;
+	if (at == message.task_names.end())
+		return fmt::format("thread {}", tid);
+	const bool is_shared = std::ranges::any_of(message.path.segments, [&](const path::Segment &segment) {
+		const auto other = message.task_names.find(segment.thread);
+		return segment.thread != tid && other != message.task_names.end() && other->second == at->second;
+	});
+	return is_shared ? fmt::format("{} ({})", at->second, tid) : at->second;
 }
 
 std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell)
 {
 	const std::map<TypicalPlace, double> typical = typical_times(cell);
+	const auto taken = taken_by(message);
 	std::vector<MessageStep> steps;
-	for (const path::Segment &segment : message.path.segments) {
+	for (size_t i = 0; i < message.path.segments.size(); ++i) {
+		const path::Segment &segment = message.path.segments[i];
 		MessageStep &step = steps.emplace_back();
 		step.layer = segment.layer;
 		step.part = segment.part;
 		step.offset_ns = segment.begin.at_ns - message.path.send_ns;
 		step.ns = segment.duration_ns();
 		step.thread = name_of_thread(message, segment.thread);
-		if (const auto cpu = message.cpus.find(segment.thread); cpu != message.cpus.end())
-			step.cpu = cpu->second;
+		step.cpu = message.cpus.at(i);
 		step.known = path::kProvenanceNames[static_cast<size_t>(segment.provenance())];
 		step.bound_ns = bound_of(segment);
-		step.blame = blame(message, segment);
+		step.blame = blame(message, i);
+		if (const auto at = taken.find(static_cast<uint32_t>(i)); at != taken.end())
+			step.taken = at->second;
 		const auto mean = typical.find(
 			typical_place(segment.layer, segment.part, analysis::role_of(message.path, segment), segment.hop));
 		if (mean != typical.end() && mean->second > 0)
@@ -88,16 +112,16 @@ std::string name_of(const analysis::WorstMessage &message)
 	return fmt::format("{}:{}{}", message.round, message.seq, message.back ? ":back" : "");
 }
 
-Blame blame(const analysis::WorstMessage &worst, const path::Segment &segment)
+Blame blame(const analysis::WorstMessage &worst, size_t index)
 {
 	using Kind = path::Culprit::Kind;
+	const path::Segment &segment = worst.path.segments.at(index);
 	const path::Culprit &culprit = segment.culprit;
 	Blame who{.kind = culprit.kind};
 	if (culprit.kind == Kind::None)
 		return who;
 	who.name = culprit_name(culprit, worst.task_names);
-	if (const auto cpu = worst.cpus.find(segment.thread); cpu != worst.cpus.end())
-		who.cpu = cpu->second;
+	who.cpu = worst.cpus.at(index);
 	who.woke = segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked;
 	who.is_own_timer = culprit.work == path::Culprit::Work::OwnTimer;
 	// A task without a name is named by its tid.
@@ -129,8 +153,10 @@ MostOfMessage most_of(const analysis::WorstMessage &worst)
 {
 	using Kind = path::Culprit::Kind;
 	std::map<std::pair<LayerPart, Blame>, uint64_t> sums;
-	for (const path::Segment &segment : worst.path.segments)
-		sums[{{segment.layer, segment.part}, blame(worst, segment)}] += segment.duration_ns();
+	for (size_t i = 0; i < worst.path.segments.size(); ++i) {
+		const path::Segment &segment = worst.path.segments[i];
+		sums[{{segment.layer, segment.part}, blame(worst, i)}] += segment.duration_ns();
+	}
 	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
 	if (most == sums.end() || worst.latency_ns() == 0)
 		return {};

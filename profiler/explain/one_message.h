@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/followed_messages.h"
@@ -19,7 +20,7 @@ struct Blame {
 	bool is_own_timer = false;
 	std::string name = {}; // of the task or the interrupt
 	std::optional<uint32_t> tid = {}; // of a task with a name: two may share one
-	std::optional<uint32_t> cpu = {}; // where the segment's thread was pinned
+	std::optional<uint32_t> cpu = {}; // where the segment's thread ran, or ran next
 	friend auto operator<=>(const Blame &, const Blame &) = default;
 };
 
@@ -29,15 +30,17 @@ struct MessageStep {
 	model::Part part = model::Part::None;
 	uint64_t offset_ns = 0, ns = 0; // offset: since `send`
 	std::string thread;
-	std::optional<uint32_t> cpu; // where its thread was pinned
+	std::optional<uint32_t> cpu; // where its thread ran, or ran next
 	std::string_view known; // of path::kProvenanceNames
 	uint64_t bound_ns = 0; // an end is inferred within that time; 0: known better
 	Blame blame;
+	std::vector<std::pair<std::string, uint64_t>> taken; // who had the CPU for how many ns, the longest first
 	// Its time over the mean of the same layer, part and place in typical messages; nothing: these have no such time,
 	// or typical messages aren't known.
 	std::optional<double> of_typical;
 };
 
+// With its tid where another thread of the message has the same name.
 std::string name_of_thread(const analysis::WorstMessage &message, uint32_t tid);
 // The longest time within which an end of the segment is inferred; 0: both are known better.
 uint64_t bound_of(const path::Segment &segment);
@@ -58,7 +61,7 @@ struct MostOfMessage {
 };
 MostOfMessage most_of(const analysis::WorstMessage &worst);
 
-Blame blame(const analysis::WorstMessage &worst, const path::Segment &segment);
+Blame blame(const analysis::WorstMessage &worst, size_t segment); // its index in the path
 
 // The slowest message with a complete path; nullptr if there is none.
 const analysis::WorstMessage *worst_message(const analysis::RunResult &result);

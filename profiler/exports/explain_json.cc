@@ -191,6 +191,9 @@ OrderedJson tail_json(const analysis::RunResult &result, size_t index, const exp
 
 OrderedJson step_json(const explain::MessageStep &step)
 {
+	OrderedJson taken = OrderedJson::array();
+	for (const auto &[name, ns] : step.taken)
+		taken.push_back({{"name", name}, {"ns", ns}});
 	return {{"layer", model::name(step.layer)},
 			{"part", text_or_null(std::string(model::name(step.part)))},
 			{"offset_ns", step.offset_ns},
@@ -200,6 +203,7 @@ OrderedJson step_json(const explain::MessageStep &step)
 			{"known", step.known},
 			{"bound_ns", step.bound_ns},
 			{"blame", text_or_null(text::words_of(step.blame))},
+			{"taken", std::move(taken)},
 			{"of_typical", step.of_typical ? OrderedJson(*step.of_typical) : OrderedJson(nullptr)}};
 }
 

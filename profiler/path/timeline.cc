@@ -47,6 +47,16 @@ Stretches stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
 	return found;
 }
 
+std::optional<uint16_t> cpu_at(const Thread &thread, uint64_t at_ns)
+{
+	const auto off = first_off_after(thread, at_ns);
+	if (off != thread.off.end())
+		return off->out_ns <= at_ns ? off->in_cpu : off->out_cpu;
+	if (!thread.off.empty())
+		return thread.off.back().in_cpu;
+	return thread.first_cpu_told_ns == UINT64_MAX ? std::nullopt : std::optional(thread.first_cpu);
+}
+
 const OffCpu *off_across(const Thread &thread, uint64_t at_ns)
 {
 	auto off = first_off_after(thread, at_ns);

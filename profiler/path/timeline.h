@@ -2,6 +2,7 @@
 #pragma once
 // A thread's states over an interval, and other activity on its CPU.
 #include <boost/container/small_vector.hpp>
+#include <optional>
 
 #include "profiler/path/observations.h"
 
@@ -17,6 +18,9 @@ using Stretches = boost::container::small_vector<Stretch, 4>; // of a message, m
 
 // Cuts [begin, end) into stretches, in order, without gaps; empty if begin >= end.
 Stretches stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns);
+
+// Where the thread ran at that time, or, if it was off its CPU, where it ran next. Nothing: no record tells.
+std::optional<uint16_t> cpu_at(const Thread &thread, uint64_t at_ns);
 
 // Returns the period that holds `at` strictly inside, or nullptr. The thread can't have acted within it.
 const OffCpu *off_across(const Thread &thread, uint64_t at_ns);

@@ -60,13 +60,14 @@ std::string fifo_text(const RunResult &, const Finding &finding)
 
 std::string weight_text(const RunResult &, const Finding &finding)
 {
-	std::string text;
-	for (const auto &[which, mean, by_block] : {std::tuple{"the mean is", Fact::MeanNs, Fact::MeanByBlockNs},
-												{"with probes it is", Fact::MeanProbedNs, Fact::MeanByBlockProbedNs}})
+	std::vector<std::string> means;
+	for (const auto &[with, mean, by_block] : {std::tuple{"", Fact::MeanNs, Fact::MeanByBlockNs},
+											   {"with probes ", Fact::MeanProbedNs, Fact::MeanByBlockProbedNs}})
 		if (finding.has(mean))
-			text += fmt::format("{}{} {}, and {} if each block counts the same", text.empty() ? "" : "; ", which,
-								time_in(finding, mean), time_in(finding, by_block));
-	return "blocks have different numbers of messages, because slow ones end early: " + text;
+			means.push_back(fmt::format("{}the mean is {}, and {} if each block counts the same", with,
+										time_in(finding, mean), time_in(finding, by_block)));
+	return "blocks have different numbers of messages, because slow ones end early: " +
+		   fmt::format("{}", fmt::join(means, "; "));
 }
 
 std::string rate_of(double hz) { return stats::per_second(hz) + " msg/s"; }

@@ -2,6 +2,7 @@
 #include "profiler/explain/one_message.h"
 #include "profiler/text/blame_words.h"
 #include "profiler/text/message_lines.h"
+#include "profiler/text/page.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,6 @@ analysis::WorstMessage example()
 	worst.seq = 18233;
 	worst.round = 3;
 	worst.task_names = {{1, "tx"}, {2, "rx"}, {9, "evil"}};
-	worst.cpus = {{1, 0}, {2, 1}};
 	worst.path.send_ns = 500;
 	path::Boundary at{500, {}, Provenance::Exact, 500, 500};
 	const auto add = [&](Layer layer, Part part, uint32_t tid, uint64_t ns, path::Culprit culprit = {}) {
@@ -30,6 +30,7 @@ analysis::WorstMessage example()
 		segment.end.at_ns += ns;
 		at = segment.end;
 		worst.path.segments.push_back(segment);
+		worst.cpus.push_back(tid - 1);
 	};
 	add(Layer::SenderKernel, Part::None, 1, 333);
 	add(Layer::Wakeup, Part::Ipi, 2, 333);
@@ -63,6 +64,7 @@ TEST(Explain, OfThousandsOfPiecesShowsTheLongest)
 	analysis::WorstMessage worst = example();
 	const path::Segment piece = worst.path.segments[0]; // 333 ns
 	worst.path.segments.assign(1000, piece);
+	worst.cpus.resize(1000);
 	worst.path.segments[500].layer = Layer::ReceiverUser;
 	worst.path.segments[500].end.at_ns += 100'000;
 	worst.path.recv_ns = worst.path.send_ns + 433'000;
@@ -112,27 +114,61 @@ TEST(MostOfMessage, SaysIfNoRecordShowsWhoHadTheCpu)
 	EXPECT_EQ(text::words_of(most_of(worst).who), "");
 }
 
+TEST(Threads, OfOneNameAreToldApart)
+{
+	analysis::WorstMessage worst = example();
+	EXPECT_EQ(name_of_thread(worst, 2), "rx");
+	worst.task_names[9] = "rx";
+	EXPECT_EQ(name_of_thread(worst, 2), "rx") << "the other one has no segment";
+	worst.task_names[1] = "rx";
+	EXPECT_EQ(name_of_thread(worst, 1), "rx (1)");
+	EXPECT_EQ(name_of_thread(worst, 2), "rx (2)");
+}
+
+// No one of them had the CPU for most of the wait.
+TEST(Steps, NameAllThatHadTheCpu)
+{
+	analysis::WorstMessage worst = example();
+	using Kind = path::Culprit::Kind;
+	worst.path.segments[2].culprit = {};
+	worst.path.shares = {{2, {Kind::Task, 9, 0}, 200},
+						 {2, {Kind::Task, 8, 0}, 400},
+						 {2, {Kind::Task, 7, 0}, 100},
+						 {2, {Kind::Unknown, 0, 0}, 300}};
+	analysis::CellResult cell;
+	cell.cell = socket_cell(model::Pattern::PingPong);
+	const std::vector<MessageStep> steps = steps_of(worst, cell);
+	EXPECT_TRUE(steps[1].taken.empty());
+	using Taken = std::vector<std::pair<std::string, uint64_t>>;
+	EXPECT_EQ(steps[2].taken, (Taken{{"task 8", 400}, {"unknown", 300}, {"evil", 200}, {"task 7", 100}}));
+	text::Page page({false, true}, 100);
+	text::add_message(page, worst, cell);
+	const std::string text = page.take();
+	EXPECT_NE(text.find("exact  <- task 8 400 ns, unknown 300 ns, 2 more 300 ns\n"), std::string::npos) << text;
+}
+
 TEST(Blame, SaysWhatTheCulpritDid)
 {
 	analysis::WorstMessage worst = example();
-	path::Segment segment = worst.path.segments[2];
-	EXPECT_EQ(text::words_of(blame(worst, segment)), "CPU 1 ran evil (9)");
+	path::Segment &segment = worst.path.segments[2];
+	EXPECT_EQ(text::words_of(blame(worst, 2)), "CPU 1 ran evil (9)");
 	segment.layer = Layer::Blocked;
-	EXPECT_EQ(text::words_of(blame(worst, segment)), "woken by evil (9)");
+	EXPECT_EQ(text::words_of(blame(worst, 2)), "woken by evil (9)");
 	segment.culprit = {path::Culprit::Kind::Interrupt, 0, ICEPATH_INTERRUPT_TIMER};
-	EXPECT_EQ(text::words_of(blame(worst, segment)), "woken by timer interrupt");
+	EXPECT_EQ(text::words_of(blame(worst, 2)), "woken by timer interrupt");
 	segment.layer = Layer::Interrupt;
-	EXPECT_EQ(text::words_of(blame(worst, segment)), "timer interrupt");
+	EXPECT_EQ(text::words_of(blame(worst, 2)), "timer interrupt");
 	segment.layer = Layer::Runqueue;
 	segment.culprit = {path::Culprit::Kind::IdleCpu, 0, 0};
-	EXPECT_EQ(text::words_of(blame(worst, segment)), "CPU 1 was idle");
+	EXPECT_EQ(text::words_of(blame(worst, 2)), "CPU 1 was idle");
 	segment.culprit = {path::Culprit::Kind::Throttled, 0, 0};
-	EXPECT_EQ(text::words_of(blame(worst, segment)),
+	EXPECT_EQ(text::words_of(blame(worst, 2)),
 			  "throttled: the CPU was idle, and a control group of the cell had used up its quota in this block");
 	segment.culprit = {};
-	EXPECT_EQ(text::words_of(blame(worst, segment)), "");
+	EXPECT_EQ(text::words_of(blame(worst, 2)), "");
+	segment.culprit = {path::Culprit::Kind::Task, 9, 0};
 	worst.task_names.clear();
-	EXPECT_EQ(text::words_of(blame(worst, worst.path.segments[2])), "CPU 1 ran task 9");
+	EXPECT_EQ(text::words_of(blame(worst, 2)), "CPU 1 ran task 9");
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include "ebpf/contexts.h"
 #include "profiler/path/shares.h"
+#include "profiler/path/timeline.h"
 
 namespace icepath::path {
 namespace {
@@ -71,6 +72,27 @@ TEST(Interference, IsNotTheIdleCpuThatAThreadWakesOn)
 	off.from_idle = true;
 	seen.cpus[0].runs.clear();
 	EXPECT_EQ(found_in(seen), (Found{{"timer interrupt", 10}}));
+}
+
+// A library's thread, which no affinity holds, is where the records show it, not where it was when the block began.
+TEST(CpuAt, IsWhereTheThreadRunsOrWillRun)
+{
+	Thread thread;
+	thread.first_cpu = 0;
+	thread.first_cpu_told_ns = UINT64_MAX;
+	EXPECT_EQ(cpu_at(thread, 50), std::nullopt) << "no record tells";
+	OffCpu off;
+	off.out_ns = 100;
+	off.in_ns = 200;
+	off.out_cpu = 2;
+	off.in_cpu = 3;
+	thread.off = {off};
+	EXPECT_EQ(cpu_at(thread, 99), 2);
+	EXPECT_EQ(cpu_at(thread, 100), 3);
+	EXPECT_EQ(cpu_at(thread, 300), 3);
+	thread.off.clear();
+	thread.first_cpu_told_ns = 0;
+	EXPECT_EQ(cpu_at(thread, 50), 0) << "its affinity";
 }
 
 } // namespace

@@ -125,7 +125,7 @@ analysis::RunResult run_of_35_cells()
 		path.shares = {{0, path.segments[0].culprit, end.at_ns},
 					   {0, {path::Culprit::Kind::IdleCpu, 0, 0}, 2 * end.at_ns}}; // which took nothing from anybody
 		cells[hog].paths.culprits.add(path, seen);
-		cells[hog].followed.slowest = {analysis::WorstMessage{path, hog, 3, 5, false, seen.task_names, {{1, 1}}}};
+		cells[hog].followed.slowest = {analysis::WorstMessage{path, hog, 3, 5, false, seen.task_names, {1}}};
 	}
 	return made_run(std::move(cells));
 }
