@@ -108,10 +108,12 @@ void Roles::accepted(uint64_t object, uint64_t other_end)
 
 void Roles::learn(const CalledMessage &first)
 {
-	if (first.given_to == first.out_of || serves_.contains(first.out_of) || serves_.contains(first.given_to))
+	if (first.given_to == first.out_of)
 		return;
-	serves_[first.out_of] = true;
-	serves_[first.given_to] = false;
+	const auto taker = serves_.find(first.out_of), giver = serves_.find(first.given_to);
+	const bool taker_serves = taker != serves_.end() ? taker->second : giver == serves_.end() || !giver->second;
+	serves_.try_emplace(first.out_of, taker_serves);
+	serves_.try_emplace(first.given_to, !taker_serves);
 }
 
 bool Roles::serves(uint64_t object) const

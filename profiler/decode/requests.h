@@ -26,7 +26,8 @@ class Roles {
 public:
 	void know(const model::Connection &connection);
 	void accepted(uint64_t object, uint64_t other_end);
-	// The thread that takes first serves, where nobody knows who listened.
+	// Where nobody knows who listened, the thread that takes first serves. Where it is known of one end only, as of a
+	// connection that wasn't accepted yet when connections were listed, the other end is the opposite.
 	void learn(const CalledMessage &first);
 	bool serves(uint64_t object) const;
 
