@@ -11,10 +11,12 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <stdexcept>
 
 #include "profiler/failure.h"
 #include "profiler/run/middleware.h"
 #include "tests/conformance/targets.h"
+#include "tests/run/owner_of_build.h"
 
 namespace icepath::test {
 namespace {
@@ -71,6 +73,8 @@ const run::MiddlewareSpace *space_of(const std::string &plugin)
 	for (const TargetUnderTest &target : all_targets())
 		if (target.plugin == plugin && target.is_middleware())
 			cell.kind = model::kAdapter;
+	if (cell.kind == model::kAdapter && !become_owner_of_build())
+		throw std::runtime_error("this process can't become the user whose build it is");
 	return middleware->surroundings_of(cell, plugin_path(plugin)).space;
 }
 
