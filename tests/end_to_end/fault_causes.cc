@@ -103,9 +103,14 @@ void interrupt_in_haste(Scene &scene)
 // cell's receiver is stopped, and the next block has begun.
 void interrupt_again(Scene &scene)
 {
-	for (const pid_t receiver : children_named(scene.icepath->pid(), "responder"))
-		kill_process(receiver, SIGSTOP);
-	std::this_thread::sleep_for(300ms);
+	std::string progress; // until that stands still: as in stop_in_a_block()
+	for (int i = 0; i < 20 && progress != scene.icepath->err_so_far(); i++) {
+		for (const pid_t receiver : children_named(scene.icepath->pid(), "responder"))
+			kill_process(receiver, SIGSTOP);
+		std::this_thread::sleep_for(20ms);
+		progress = scene.icepath->err_so_far();
+		std::this_thread::sleep_for(280ms);
+	}
 	scene.icepath->signal(SIGINT);
 	std::this_thread::sleep_for(1500ms);
 	scene.icepath->signal(SIGINT);
