@@ -75,11 +75,9 @@ TEST_F(Rings, AreTakenWithoutAGap)
 	EXPECT_GT(given, 1000u);
 }
 
-constexpr uint64_t kCalls = 1'000'000;
-
-// Calls of a flood that no record tells of, be it one of a loss.
-uint64_t lost_in_silence()
+TEST_F(Rings, SayWhatTheyLost)
 {
+	constexpr uint64_t kCalls = 1'000'000;
 	Program program([](Shared &shared) {
 		shared.is_ready = 1;
 		await(shared.goes);
@@ -110,17 +108,7 @@ uint64_t lost_in_silence()
 		}
 	EXPECT_EQ(said, watched.outcome.lost);
 	EXPECT_LT(watched.calls.size(), kCalls);
-	return kCalls - std::min(kCalls, watched.calls.size() + said);
-}
-
-// The kernel skips a program while the same one runs on its CPU, which attach doesn't count yet: in one flood of three
-// that hits some thousandths of the calls. Rings lose none in silence.
-TEST_F(Rings, SayWhatTheyLost)
-{
-	uint64_t least = kCalls;
-	for (int flood = 0; flood < 5 && least > 0; flood++)
-		least = std::min(least, lost_in_silence());
-	EXPECT_EQ(least, 0u);
+	EXPECT_GE(watched.calls.size() + said, kCalls); // nothing is lost in silence
 }
 
 } // namespace
