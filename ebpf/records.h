@@ -251,6 +251,9 @@ struct icepath_taken {
 	ICEPATH_U32 reserved[15];
 };
 
+/* Programs that nest, and CPUs that share the last ring, may begin so many records after a look at its room. */
+#define ICEPATH_RING_MARGIN 64
+
 /*
  * How far a slot is filled, in a map of its own, one cache line for each slot. Workers map this, to end a block before
  * records are lost, and nothing else of the capture: records contain names of other users' tasks. A worker that writes

@@ -116,13 +116,10 @@ static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
 							   : ICEPATH_CONTEXT_TASK;
 }
 
-/* Programs that nest, and CPUs that share the last ring, may begin so many records after a look at its room. */
-#define RING_MARGIN 64
-
 static __always_inline bool has_room(const struct icepath_slot *slot, __u32 slot_index)
 {
 	const struct icepath_taken *end = bpf_map_lookup_elem(&taken, &slot_index);
-	return end && slot->position - end->position < slot_capacity - RING_MARGIN;
+	return end && slot->position - end->position < slot_capacity - ICEPATH_RING_MARGIN;
 }
 
 static __always_inline struct icepath_record *record_at(struct icepath_slot *slot, __u32 position)

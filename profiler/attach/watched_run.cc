@@ -120,16 +120,17 @@ private:
 		window.begins_midway = window.round > 0;
 		window.ends_midway = !is_last;
 		window.begin = begin_;
+		// First the time: what ended before it has been written since, or is being written. Then room for what a look
+		// tells of losses until then.
+		window.finish = begin_ = machine::read_clocks();
+		drain_.take();
+		look();
 		if (is_last) {
-			look();
+			drain_.take();
 			const std::vector<capture::SkippedPrograms> last = helper_.end_block();
 			skipped_.insert(skipped_.end(), last.begin(), last.end());
-		} else {
-			look();
 		}
 		window.skipped = std::exchange(skipped_, {});
-		// First the time: what ended before it has been written since, or is being written.
-		window.finish = begin_ = machine::read_clocks();
 		drain_.take();
 		window.slots = drain_.taken();
 		const uint64_t cpu_ns = own_cpu_ns();

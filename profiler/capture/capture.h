@@ -76,7 +76,7 @@ public:
 	// Checks whether the kernel has skipped programs since the last look or the block's begin. Takes some 100 µs.
 	void look_for_skipped();
 	// Of a block with targets, which lasts as long as they are watched: looks, and returns what was skipped since the
-	// last time.
+	// last time. What rings have lost until now is in them as LOSS, if they have room again: take their records first.
 	std::vector<SkippedPrograms> skipped_since();
 	// Lists what the targets' processes have open in the map of ends_fd(). Returns how many there are.
 	uint32_t list_ends();
@@ -115,7 +115,9 @@ private:
 	void try_again(ProbeSet probes, std::optional<Tier> forced);
 	ProbeSet refused_when_attached();
 	Misses misses() const;
+	void write_record(uint32_t slot_index, icepath_record record);
 	void log_still_off();
+	void tell_losses();
 	bool mark(int pidfd, bool in_block); // false: the task has ended
 	void watch_families(bool in_block);
 	bool compares_at_exec() const { return owner_ || !targets_.empty(); }
