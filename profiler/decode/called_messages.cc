@@ -26,7 +26,7 @@ struct Placed {
 	bool contended = false;
 	uint64_t alone_ns = 0; // if contended, the end of the last call that overlaps
 
-	uint64_t begin() const { return place.end - call->bytes; }
+	uint64_t begin() const { return place.end - std::min(place.end, uint64_t{call->bytes}); }
 };
 
 struct Stream {

@@ -126,7 +126,7 @@ uint64_t Peers::comes_out_of(uint64_t given_to) const
 
 void Positions::count(const Observations &seen, const Peers &peers, uint64_t until_ns)
 {
-	std::vector<Step> steps;
+	std::vector<Step> steps, later;
 	std::unordered_map<uint64_t, Moving> moving; // by stream
 	for (const auto &[tid, thread] : seen.threads)
 		for (const Call &call : thread.calls) {
@@ -139,11 +139,14 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 				continue;
 			if (call.moved)
 				(gave ? moving[object].gives : moving[object].takes[&thread]).push_back({call.begin_ns, call.end_ns});
-			if (call.end_ns <= until_ns_ || call.end_ns > until_ns)
+			if (call.end_ns <= until_ns_)
 				continue;
+			if (call.position != 0)
+				without_whole_.insert(call.object);
 			if (call.moved)
-				steps.push_back({call.end_ns, gave ? Step::Kind::Give : Step::Kind::Take, object, &thread, &call});
-			if (took)
+				(call.end_ns > until_ns ? later : steps)
+					.push_back({call.end_ns, gave ? Step::Kind::Give : Step::Kind::Take, object, &thread, &call});
+			if (took && call.end_ns <= until_ns)
 				add_empty(thread, call, steps);
 		}
 	for (const LossWindow &lost : seen.lost)
@@ -160,7 +163,36 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 			lost(step.at_ns);
 		else if (step.kind == Step::Kind::Empty && moving[step.object].show(step))
 			was_empty(step.object, step.at_ns);
+	std::unordered_map<uint64_t, Totals> totals; // by stream
+	std::ranges::stable_sort(later, {}, &Step::at_ns);
+	for (const Step &step : later) {
+		Totals &now = totals.try_emplace(step.object, counters_[step.object].totals).first->second;
+		if (const std::optional<Own> own = next(now, *step.call, step.object))
+			places_[key_of(*step.thread, *step.call)] = *own;
+	}
 	until_ns_ = until_ns;
+}
+
+std::optional<Positions::Own> Positions::next(Totals &totals, const Call &call, uint64_t object)
+{
+	uint64_t &total = call.kind == Call::Kind::Send ? totals.given : totals.taken;
+	if (is_pipe(call) && (call.position != 0 || totals.by_capture)) {
+		if (call.position == 0)
+			return std::nullopt;
+		totals.by_capture = true;
+		total = call.position - 1;
+		return Own{object, total, call.end_ns, true};
+	}
+	if (call.position != 0) {
+		const auto modulo = static_cast<uint32_t>(call.position - 1);
+		if (totals.last == 0)
+			totals.last = kOrigin + modulo;
+		else
+			totals.last += static_cast<uint64_t>(static_cast<int32_t>(modulo - static_cast<uint32_t>(totals.last)));
+		return Own{object, totals.last, call.end_ns, false};
+	}
+	total += call.bytes;
+	return Own{object, total, call.end_ns, true};
 }
 
 void Positions::count_step(const Thread &thread, const Call &call, uint64_t object)
@@ -173,32 +205,20 @@ void Positions::count_step(const Thread &thread, const Call &call, uint64_t obje
 		threads.first = thread.tid;
 	else if (threads.first != thread.tid)
 		threads.several_ns = std::min(threads.several_ns, call.end_ns);
-	if (is_pipe(call) && (call.position != 0 || counter.by_capture)) {
-		if (call.position == 0)
-			return;
-		if (!counter.by_capture) {
-			const Threads givers = counter.givers, takers = counter.takers;
-			counter = {};
-			counter.givers = givers;
-			counter.takers = takers;
-		}
-		counter.by_capture = true;
-		counted.push_back({call.end_ns, call.position - 1});
-		places_[key_of(thread, call)] = {object, call.position - 1, call.end_ns, true};
+	const bool was_by_capture = counter.totals.by_capture;
+	const std::optional<Own> own = next(counter.totals, call, object);
+	if (!own) {
+		places_.erase(key_of(thread, call));
 		return;
 	}
-	if (call.position != 0) {
-		const auto modulo = static_cast<uint32_t>(call.position - 1);
-		if (counter.last == 0)
-			counter.last = kOrigin + modulo;
-		else
-			counter.last += static_cast<uint64_t>(static_cast<int32_t>(modulo - static_cast<uint32_t>(counter.last)));
-		places_[key_of(thread, call)] = {object, counter.last, call.end_ns, false};
-		return;
+	if (counter.totals.by_capture && !was_by_capture) { // what was counted had another origin
+		counter.given.clear();
+		counter.taken.clear();
+		counter.taken_less_given.reset();
 	}
-	const uint64_t total = (counted.empty() ? 0 : counted.back().total) + call.bytes;
-	counted.push_back({call.end_ns, total});
-	places_[key_of(thread, call)] = {object, total, call.end_ns, true};
+	if (own->counted)
+		counted.push_back({call.end_ns, own->total});
+	places_[key_of(thread, call)] = *own;
 }
 
 // Any of the lost records may have been of any stream.
@@ -220,7 +240,7 @@ void Positions::was_empty(uint64_t object, uint64_t at_ns)
 		return after == counted.begin() ? 0 : std::prev(after)->total;
 	};
 	const uint64_t given = total_at(counter.given), taken = total_at(counter.taken), difference = taken - given;
-	if (counter.by_capture && difference != 0 && counter.taken_less_given != difference) {
+	if (counter.totals.by_capture && difference != 0 && counter.taken_less_given != difference) {
 		const bool again =
 			counter.suspected == difference && given != counter.given_then && taken != counter.taken_then;
 		counter.suspected = difference;
@@ -234,7 +254,7 @@ void Positions::was_empty(uint64_t object, uint64_t at_ns)
 		}
 	}
 	// What the capture told before the first proof may have had another origin.
-	if (counter.taken_less_given != difference && (counter.taken_less_given || counter.by_capture))
+	if (counter.taken_less_given != difference && (counter.taken_less_given || counter.totals.by_capture))
 		contradictions_[object].push_back(at_ns);
 	counter.taken_less_given = difference;
 }
@@ -243,11 +263,13 @@ std::optional<Place> Positions::given(const Thread &thread, const Call &call) co
 {
 	const auto own = places_.find(key_of(thread, call));
 	if (own == places_.end())
-		return call.position == 0 ? std::nullopt : std::optional(Place{call.position - 1, false});
+		return call.position == 0 || without_whole_.contains(call.object)
+				   ? std::nullopt // of one that was forgotten, too
+				   : std::optional(Place{call.position - 1, false});
 	if (!own->second.counted)
 		return Place{own->second.total, false};
 	const Counter &counter = counters_.at(own->second.object);
-	return Place{kOrigin + own->second.total, !counter.by_capture || counter.taken_less_given != 0,
+	return Place{kOrigin + own->second.total, !counter.totals.by_capture || counter.taken_less_given != 0,
 				 own->second.end_ns >= counter.givers.several_ns};
 }
 
@@ -260,7 +282,8 @@ std::optional<Place> Positions::taken(const Thread &thread, const Call &call) co
 	if (!counter.taken_less_given)
 		return std::nullopt;
 	return Place{kOrigin + own->second.total - *counter.taken_less_given,
-				 !counter.by_capture || counter.taken_less_given != 0, own->second.end_ns >= counter.takers.several_ns};
+				 !counter.totals.by_capture || counter.taken_less_given != 0,
+				 own->second.end_ns >= counter.takers.several_ns};
 }
 
 void Positions::forget_before(uint64_t at_ns)

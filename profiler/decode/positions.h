@@ -57,7 +57,8 @@ struct Place {
 // Keeps its counts from one window to the next.
 class Positions {
 public:
-	// Counts the calls that ended after the last count and until `until_ns`, each once.
+	// Counts the calls that ended after the last count and until `until_ns`, each once. Later ones are placed as far as
+	// they are known now, and counted next time.
 	void count(const Observations &seen, const Peers &peers, uint64_t until_ns);
 	std::optional<Place> given(const Thread &thread, const Call &call) const;
 	std::optional<Place> taken(const Thread &thread, const Call &call) const;
@@ -74,27 +75,35 @@ private:
 		uint32_t first = 0; // that moved bytes; 0: none yet
 		uint64_t several_ns = UINT64_MAX; // since when another one has, too
 	};
+	// As of the last call.
+	struct Totals {
+		uint64_t given = 0, taken = 0;
+		uint64_t last = 0; // position whose modulus is undone; 0: none yet
+		bool by_capture = false; // given and taken are positions of the capture
+	};
 	struct Counter {
 		std::deque<Counted> given, taken; // by end_ns
+		Totals totals;
 		Threads givers, takers;
 		std::optional<uint64_t> taken_less_given; // as the stream was empty, modulo 2^64
-		bool by_capture = false; // its totals are positions of the capture
 		// A difference between these that only one empty instant showed, and the totals then.
 		std::optional<uint64_t> suspected;
 		uint64_t given_then = 0, taken_then = 0;
-		uint64_t last = 0; // position whose modulus is undone; 0: none yet
 	};
+	struct Own {
+		uint64_t object = 0, total = 0, end_ns = 0;
+		bool counted = true;
+	};
+	// Where the bytes of the stream's next call are. Nothing: the capture doesn't tell, as it does of other calls.
+	static std::optional<Own> next(Totals &totals, const Call &call, uint64_t object);
 	void count_step(const Thread &thread, const Call &call, uint64_t object);
 	void was_empty(uint64_t object, uint64_t at_ns);
 	void lost(uint64_t at_ns);
 
 	uint64_t until_ns_ = 0;
 	std::map<uint64_t, Counter> counters_; // by the object that bytes come out of
-	struct Own {
-		uint64_t object = 0, total = 0, end_ns = 0;
-		bool counted = true;
-	};
 	std::map<CallKey, Own> places_; // of calls without a whole position
+	std::set<uint64_t> without_whole_; // objects of such calls that nevertheless have a position
 	std::map<uint64_t, std::vector<uint64_t>> contradictions_;
 };
 

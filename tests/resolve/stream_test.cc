@@ -277,6 +277,20 @@ TEST_F(StreamTest, TcpsPositionsWrap)
 		(Lines{"exact 1000..1300", "exact 2000..2300", "exact 3000..3300", "exact 4000..4300"}));
 }
 
+// As a file may say that wasn't written by icepath.
+TEST_F(StreamTest, MoreBytesThanTheStreamHasHarmNothing)
+{
+	watched.give(kClient, 1000, 1100, kC, 5000, 50);
+	watched.take(kServer, 1200, 1300, kS, 10, 10);
+	watched.take(kServer, 1400, 1500, kS, 40, 50);
+	for (int i = 0; i < 3; i++) {
+		watched.give(kClient, 2000 + 1000 * i, 2100 + 1000 * i, kC, 10, 60 + 10 * i);
+		watched.take(kServer, 2200 + 1000 * i, 2300 + 1000 * i, kS, 10, 60 + 10 * i);
+	}
+	EXPECT_EQ(resolved(watched.windows(), kTwo).told.short_messages,
+			  (Lines{"exact 1000..1500", "exact 2000..2300", "exact 3000..3300", "exact 4000..4300"}));
+}
+
 TEST_F(StreamTest, ARequestIsAThreadsTakeAndItsNextGiveThere)
 {
 	watched.give(kClient, 1000, 1100, kC, 50, 50);
