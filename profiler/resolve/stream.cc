@@ -130,6 +130,7 @@ void Stream::resolve(uint64_t until_ns)
 	for (size_t i = 0; i < own; ++i)
 		if (seen.lost[i].end_ns < needed_ns)
 			lost_.push_back(seen.lost[i]);
+	forget_told(messages, needed_ns);
 	forget_before(needed_ns);
 }
 
@@ -137,14 +138,17 @@ void Stream::visit(const decode::CalledMessages &messages, const std::vector<dec
 				   decode::DecodedWindow &decoded, uint64_t until_ns)
 {
 	path::Observations &seen = decoded.seen;
-	const auto is_new = [&](uint64_t at_ns) { return at_ns > resolved_ns_ && at_ns <= until_ns; };
+	// A thread that uses the stream since then may move the instant at which a message was decided.
+	const auto is_new = [&](uint64_t decided_ns, const decode::CalledMessage &first, std::set<decode::CallKey> &told) {
+		return decided_ns > resolved_ns_ && decided_ns <= until_ns && told.insert(first.give).second;
+	};
 	std::vector<const decode::CalledMessage *> new_messages;
 	for (const decode::CalledMessage &one : messages.all)
-		if (is_new(one.decided_ns))
+		if (is_new(one.decided_ns, one, told_messages_))
 			new_messages.push_back(&one);
 	std::vector<const decode::Request *> new_requests;
 	for (const decode::Request &one : requests)
-		if (is_new(one.decided_ns))
+		if (is_new(one.decided_ns, *one.asked, told_requests_))
 			new_requests.push_back(&one);
 	for (const decode::CalledMessage *one : new_messages)
 		if (decode::has_receiver(one->identity))
@@ -184,6 +188,17 @@ uint64_t Stream::needed_since(const decode::CalledMessages &messages, const std:
 		if (one.given_ns + decode::kLongestOpenNs > until_ns)
 			since_ns = std::min(since_ns, one.send_ns);
 	return since_ns;
+}
+
+// Some records before that instant are kept, and with them some messages.
+void Stream::forget_told(const decode::CalledMessages &messages, uint64_t at_ns)
+{
+	std::set<decode::CallKey> kept;
+	for (const decode::CalledMessage &one : messages.all)
+		if (one.give.second < at_ns)
+			kept.insert(one.give);
+	for (auto *told : {&told_messages_, &told_requests_})
+		std::erase_if(*told, [&](const decode::CallKey &give) { return give.second < at_ns && !kept.contains(give); });
 }
 
 void Stream::forget_before(uint64_t at_ns)

@@ -8,6 +8,7 @@
 // CalledMessage::decided_ns) until kLate before a window's end is resolved with that window. Records are kept from the
 // begin of the oldest message or request that is still open, and no longer than decode::kLongestOpenNs.
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "profiler/decode/called_messages.h"
@@ -59,6 +60,7 @@ private:
 			   decode::DecodedWindow &decoded, uint64_t until_ns);
 	uint64_t needed_since(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
 						  uint64_t until_ns) const;
+	void forget_told(const decode::CalledMessages &messages, uint64_t at_ns);
 	void forget_before(uint64_t at_ns);
 
 	StreamVisitor &visitor_;
@@ -67,6 +69,7 @@ private:
 	decode::Pairing pairing_;
 	model::Window kept_; // records since the oldest that is still needed
 	std::vector<path::LossWindow> lost_; // in records that aren't kept any more
+	std::set<decode::CallKey> told_messages_, told_requests_; // by the first message's give
 	uint64_t resolved_ns_ = 0;
 	uint64_t lost_records_ = 0;
 	LeftOpen left_;

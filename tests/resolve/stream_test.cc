@@ -118,6 +118,17 @@ TEST_F(StreamTest, AWriterThatReturnsMuchLaterIsWaitedFor)
 	EXPECT_EQ(told.short_messages, (Lines{"contended 1000..0", "exact 100..2100"}));
 }
 
+// Its call might have overlapped the first one, had it begun so early.
+TEST_F(StreamTest, AWriterThatComesLaterMakesNoMessageToldTwice)
+{
+	watched.give(kClient, 1000, 1100, kC, 50, 50);
+	watched.take(kServer, 2000, 2100, kS, 50, 50);
+	watched.give(kOther, 400'000'000, 400'000'100, kC, 50, 100);
+	watched.take(kServer, 400'001'000, 400'001'100, kS, 50, 100);
+	const auto told = resolved(watched.windows({300'000'000, 600'000'000}), kTwo).told;
+	EXPECT_EQ(told.short_messages, (Lines{"exact 1000..2100", "exact 400000000..400001100"}));
+}
+
 TEST_F(StreamTest, TwoReadersAtOnceAreContended)
 {
 	watched.give(kClient, 1000, 1100, kC, 50, 50);
