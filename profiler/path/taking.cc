@@ -29,7 +29,7 @@ public:
 		for (const auto &mark : {std::optional<Mark>(transfer_.ask), transfer_.wait_return, transfer_.take_call})
 			if (mark)
 				cuts_.push_back(at_mark(*mark));
-		if (transfer_.in_library())
+		if (transfer_.in_library() || transfer_.wait_return)
 			cut_at_calls(*taker.thread, handover.ready.at_ns, handover.taken.at_ns, cuts_);
 		std::ranges::sort(cuts_, {}, &Boundary::at_ns);
 	}
@@ -151,8 +151,10 @@ private:
 		}
 		if (transfer_.take_call && at_ns >= transfer_.take_call->at_ns)
 			return {kernel_layer(taker_.role), part};
-		if (transfer_.wait_return)
-			return {before_wait_return ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
+		if (transfer_.wait_return) { // it may make other calls before it takes the message
+			const bool in_call = before_wait_return || call_at(*taker_.thread, at_ns);
+			return {in_call ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
+		}
 		return {came_back_ ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
 	}
 

@@ -74,6 +74,19 @@ TEST(Taking, ReadinessWaitThenCall)
 								 "1:receiver.user 10 | 1:receiver.kernel 30 | 1:receiver.user 10");
 }
 
+// As a client of several servers does, which writes to one of them first.
+TEST(Taking, AnotherCallBetweenTheWaitAndTheTakeIsntItsOwnCode)
+{
+	Scene scene = taken(sent_at_100(), 50, 230, 260, 270);
+	scene.transfer().wait_return = at(205);
+	scene.thread(kReceiver).calls.push_back({210, 225, Call::Kind::Send, {}});
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	EXPECT_EQ(after_head(scene),
+			  "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 5 | "
+			  "1:receiver.user 5 | 1:receiver.kernel 15 | 1:receiver.user 5 | 1:receiver.kernel 30 | "
+			  "1:receiver.user 10");
+}
+
 TEST(Taking, PollingReceiverLooksUntilTheCallThatTakes)
 {
 	Scene scene = taken(sent_at_100(), 50, 160, 180, 190);
