@@ -167,7 +167,7 @@ private:
 			}
 			one.after_ns = icepath_now_ns();
 			truth_.sent.at(truth_.sendings++) = one;
-			if (random_() % 4 == 0)
+			if (!load_.floods && random_() % 4 == 0)
 				usleep(static_cast<useconds_t>(random_() % 200));
 		}
 		if (load_.life > 0)

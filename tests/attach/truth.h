@@ -40,6 +40,7 @@ struct Load {
 	bool forks = false; // each writer's second half is written by a child
 	bool threads_end = false; // a writer's thread is another one every 100 messages
 	bool sends_files = false; // by sendfile() and splice()
+	bool floods = false; // its writers never wait
 	uint32_t life = 0; // messages after which the writer connects anew, and awaits a greeting; 0: never
 };
 
