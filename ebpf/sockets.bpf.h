@@ -86,17 +86,20 @@ static __always_inline __u8 *announced(void)
 	return state ? &state->announced[context_of(state) & 3] : NULL;
 }
 
+static __always_inline void note_announced(struct sock *sk)
+{
+	struct icepath_task *task = target_count ? worker_of(bpf_get_current_task_btf()) : NULL;
+	if (task && task->call_ns)
+		note_queued(task, sk);
+}
+
 SEC("?tp_btf/sk_data_ready")
 int BPF_PROG(on_sk_data_ready, struct sock *sk)
 {
 	__u8 *done = announced();
 	if (!done)
 		return 0;
-	if (target_count) {
-		struct icepath_task *task = worker_of(bpf_get_current_task_btf());
-		if (task && task->call_ns)
-			note_queued(task, sk);
-	}
+	note_announced(sk);
 	log_arrival(ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
 	*done = 1;
 	return 0;
@@ -117,8 +120,10 @@ int BPF_PROG(after_sk_data_ready, struct sock *sk)
 SEC("?fentry/sock_def_readable")
 int BPF_PROG(fentry_sock_def_readable, struct sock *sk)
 {
-	if (capturing)
-		log_arrival(ICEPATH_TIER_FENTRY, key_of(sk), sk);
+	if (!capturing)
+		return 0;
+	note_announced(sk);
+	log_arrival(ICEPATH_TIER_FENTRY, key_of(sk), sk);
 	return 0;
 }
 

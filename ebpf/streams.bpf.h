@@ -39,15 +39,38 @@ static __always_inline __u64 position_of_take(struct icepath_stream *stream, __u
 	return __sync_fetch_and_add(&stream->taken, bytes) + bytes + 1;
 }
 
-/* Linux 6.17 and newer count what a socket has queued; before that nothing does. */
-struct unix_sock___counted {
-	int inq_len;
-} __attribute__((preserve_access_index));
-
 static __always_inline bool is_locked(struct mutex *lock)
 {
 	/* With PREEMPT_RT it has no such word, and lengths are compared all the same. */
 	return bpf_core_field_exists(lock->owner) && BPF_CORE_READ(lock, owner.counter);
+}
+
+/* Linux 6.17 and newer count what a UNIX socket has queued. */
+struct unix_sock___counted {
+	int inq_len;
+} __attribute__((preserve_access_index));
+
+#define QUEUED_BUFFERS 32 /* so many are added up at most */
+
+/*
+ * What a UNIX stream socket has queued, and whether that is known. Nobody stops others from giving and taking
+ * meanwhile: then the sum is of no instant, as any look may be (shift.h).
+ */
+static __always_inline bool is_queued(struct sock *sk, __u64 *bytes)
+{
+	if (bpf_core_field_exists(((struct unix_sock___counted *)sk)->inq_len)) {
+		*bytes = BPF_CORE_READ((struct unix_sock___counted *)sk, inq_len);
+		return true;
+	}
+	const struct sk_buff *end = (const struct sk_buff *)&sk->sk_receive_queue;
+	const struct sk_buff *first = BPF_CORE_READ(sk, sk_receive_queue.next), *buffer = first;
+	*bytes = 0;
+	for (int i = 0; i < QUEUED_BUFFERS && buffer != end; i++) {
+		const struct unix_skb_parms *part = (const struct unix_skb_parms *)&buffer->cb;
+		*bytes += BPF_CORE_READ(buffer, len) - BPF_CORE_READ(part, consumed);
+		buffer = BPF_CORE_READ(buffer, next);
+	}
+	return buffer == end && BPF_CORE_READ(sk, sk_receive_queue.next) == first;
 }
 
 static __always_inline __u8 kind_of_socket(struct sock *sk)
@@ -68,16 +91,19 @@ static __always_inline __u8 kind_of_socket(struct sock *sk)
 /* A watched task has put bytes into the queue of this socket, and is still in its call. */
 static __always_inline void note_queued(struct icepath_task *task, struct sock *sk)
 {
-	if (sk->__sk_common.skc_family != 1 || sk->sk_type != 1 ||
-		!bpf_core_field_exists(((struct unix_sock___counted *)sk)->inq_len))
+	if (sk->__sk_common.skc_family != 1 || sk->sk_type != 1)
 		return;
 	task->queued_end = 0; /* of what this call had queued before */
 	struct icepath_stream *stream = bpf_sk_storage_get(&socket_streams, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!stream || is_locked(&((struct unix_sock *)sk)->iolock))
 		return;
 	/* In this order: what is taken meanwhile is missing in both then, and not in both. */
-	task->queued_taken = *(volatile __u64 *)&stream->taken;
-	task->queued_end = task->queued_taken + BPF_CORE_READ((struct unix_sock___counted *)sk, inq_len) + 1;
+	const __u64 taken = *(volatile __u64 *)&stream->taken;
+	__u64 queued = 0;
+	if (!is_queued(sk, &queued) || is_locked(&((struct unix_sock *)sk)->iolock))
+		return;
+	task->queued_taken = taken;
+	task->queued_end = taken + queued + 1;
 }
 
 /* Nothing was given or taken before what was counted. */
@@ -104,8 +130,8 @@ static __always_inline __u64 position_in_socket(struct icepath_stream *stream, s
 	return position_of_give(stream, bytes, giver, now);
 }
 
-SEC("?tp_btf/sock_send_length")
-int BPF_PROG(on_sock_send_length, struct sock *sk, int bytes, int flags)
+/* Bytes were put into the stream of this socket, by whoever is current. */
+static __noinline int note_given(struct sock *sk, int bytes)
 {
 	if (!capturing || bytes <= 0)
 		return 0;
@@ -137,8 +163,38 @@ int BPF_PROG(on_sock_send_length, struct sock *sk, int bytes, int flags)
 #define MSG_PEEK 2
 #define RCV_SHUTDOWN 1 /* include/net/sock.h */
 
-SEC("?tp_btf/sock_recv_length")
-int BPF_PROG(on_sock_recv_length, struct sock *sk, int bytes, int flags)
+SEC("?tp_btf/sock_send_length")
+int BPF_PROG(on_sock_send_length, struct sock *sk, int bytes, int flags) { return note_given(sk, bytes); }
+
+/* Before Linux 6.3. */
+SEC("?fexit/unix_stream_sendmsg")
+int BPF_PROG(fexit_unix_stream_sendmsg, struct socket *socket, struct msghdr *message, size_t size, int bytes)
+{
+	return note_given(socket->sk, bytes);
+}
+
+SEC("?fexit/tcp_sendmsg")
+int BPF_PROG(fexit_tcp_sendmsg, struct sock *sk, struct msghdr *message, size_t size, int bytes)
+{
+	return note_given(sk, bytes);
+}
+
+/* What sendfile and splice call there. */
+SEC("?fexit/unix_stream_sendpage")
+int BPF_PROG(fexit_unix_stream_sendpage, struct socket *socket, struct page *page, int offset, size_t size, int flags,
+			 long bytes)
+{
+	return note_given(socket->sk, bytes);
+}
+
+SEC("?fexit/tcp_sendpage")
+int BPF_PROG(fexit_tcp_sendpage, struct sock *sk, struct page *page, int offset, size_t size, int flags, int bytes)
+{
+	return note_given(sk, bytes);
+}
+
+/* Bytes were handed out of the stream of this socket. */
+static __noinline int note_taken(struct sock *sk, int bytes, int flags)
 {
 	if (!capturing || bytes <= 0)
 		return 0;
@@ -166,6 +222,23 @@ int BPF_PROG(on_sock_recv_length, struct sock *sk, int bytes, int flags)
 	task->call_position = position;
 	task->call_object_kind = kind;
 	return 0;
+}
+
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(on_sock_recv_length, struct sock *sk, int bytes, int flags) { return note_taken(sk, bytes, flags); }
+
+SEC("?fexit/unix_stream_recvmsg")
+int BPF_PROG(fexit_unix_stream_recvmsg, struct socket *socket, struct msghdr *message, size_t size, int flags,
+			 int bytes)
+{
+	return note_taken(socket->sk, bytes, flags);
+}
+
+SEC("?fexit/tcp_recvmsg")
+int BPF_PROG(fexit_tcp_recvmsg, struct sock *sk, struct msghdr *message, size_t size, int flags, int *address_size,
+			 int bytes)
+{
+	return note_taken(sk, bytes, flags);
 }
 
 /* Pipes. */

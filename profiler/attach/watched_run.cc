@@ -66,7 +66,9 @@ public:
 		: targets_(targets), wishes_(wishes), helper_(helper), stops_(stops), cpus_(cpuset::read_machine({}).online()),
 		  loaded_(helper.load(cpus_, wishes.records_per_ring)), drain_(loaded_, cpus_), ends_(std::move(loaded_.ends))
 	{
-		helper.attach(capture::needed_by_running_programs());
+		const capture::ProbeSet attached = helper.attach(capture::needed_by_running_programs());
+		for (const char *probe : {"sys_enter", "sys_exit", "sock_send_length", "sock_recv_length"})
+			throw_if_missing(capture::number_of(probe), attached);
 	}
 
 	Outcome watch(const model::Head &head)
@@ -89,6 +91,17 @@ public:
 	}
 
 private:
+	// Where bytes are in their stream can't be told from calls alone: one may only look (MSG_PEEK), or give in parts.
+	void throw_if_missing(size_t probe, capture::ProbeSet attached) const
+	{
+		if (!(attached & capture::bit(probe)))
+			throw Failure(
+				ExitCode::MachineCannot,
+				fmt::format("this kernel doesn't show what running programs exchange: {} can't be traced ({}); "
+							"`icepath doctor` tries each probe",
+							capture::kProbes[probe].name, loaded_.selection[probe].why_not));
+	}
+
 	void look()
 	{
 		const privilege::Helper::Looked looked = helper_.look();

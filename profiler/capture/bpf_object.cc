@@ -18,11 +18,16 @@ void silence()
 	libbpf_set_print([](enum libbpf_print_level, const char *, va_list) { return 0; });
 }
 
+bpf_program *program_named(const capture_bpf *bpf, std::string_view name)
+{
+	return bpf_object__find_program_by_name(bpf->obj, std::string(name).c_str());
+}
+
 // A program's target, by its section: "tp_btf/sk_data_ready".
-std::string target_of(const Candidate &candidate)
+std::string target_of(std::string_view program)
 {
 	static const BpfObject unloaded = open_bpf_object({});
-	const std::string_view section = bpf_program__section_name(program_of(unloaded.get(), candidate));
+	const std::string_view section = bpf_program__section_name(program_named(unloaded.get(), program));
 	return std::string(section.substr(section.find('/') + 1));
 }
 
@@ -32,6 +37,12 @@ const btf *kernel_types()
 	silence();
 	static const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
 	return types.get();
+}
+
+bool has_type(const std::string &name, uint32_t kind)
+{
+	const btf *types = kernel_types();
+	return types && btf__find_by_name_kind(types, name.c_str(), kind) > 0;
 }
 
 // libbpf looks in modules for what the kernel lacks, which takes CAP_SYS_ADMIN. Without that, libbpf 1.1 refuses to
@@ -91,10 +102,14 @@ BpfObject open_bpf_object(const std::vector<Candidate> &wanted)
 	give_up_on_modules(bpf.get());
 	for (bpf_program *program = nullptr; (program = bpf_object__next_program(bpf->obj, program));)
 		bpf_program__set_autoload(program, false);
-	for (const Candidate &candidate : wanted)
-		for (bpf_program *program : {program_of(bpf.get(), candidate), second_of(bpf.get(), candidate)})
-			if (program)
-				bpf_program__set_autoload(program, true);
+	for (const Candidate &candidate : wanted) {
+		std::vector<bpf_program *> programs = beside(bpf.get(), candidate);
+		programs.push_back(program_of(bpf.get(), candidate));
+		if (bpf_program *second = second_of(bpf.get(), candidate))
+			programs.push_back(second);
+		for (bpf_program *program : programs)
+			bpf_program__set_autoload(program, true);
+	}
 	return bpf;
 }
 
@@ -159,24 +174,31 @@ std::string why_not_loaded(capture_bpf *bpf, const Candidate &only)
 
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate)
 {
-	return bpf_object__find_program_by_name(bpf->obj, std::string(candidate.program).c_str());
+	return program_named(bpf, candidate.program);
 }
 
 bpf_program *second_of(const capture_bpf *bpf, const Candidate &candidate)
 {
-	return candidate.second.empty() ? nullptr
-									: bpf_object__find_program_by_name(bpf->obj, std::string(candidate.second).c_str());
+	return candidate.second.empty() ? nullptr : program_named(bpf, candidate.second);
+}
+
+std::vector<bpf_program *> beside(const capture_bpf *bpf, const Candidate &candidate)
+{
+	std::vector<bpf_program *> programs;
+	for (const std::string_view name : candidate.beside)
+		if (!name.empty() && has_type(target_of(name), BTF_KIND_FUNC))
+			programs.push_back(program_named(bpf, name));
+	return programs;
 }
 
 bool is_in_kernel(const Candidate &candidate)
 {
 	if (candidate.tier == Tier::Kprobe)
 		return true;
+	const std::string target = target_of(candidate.program);
 	// A tracepoint is the typedef of its handlers (include/trace/bpf_probe.h).
-	const bool tracepoint = candidate.tier == Tier::Tracepoint;
-	const std::string name = (tracepoint ? "btf_trace_" : "") + target_of(candidate);
-	const btf *types = kernel_types();
-	return types && btf__find_by_name_kind(types, name.c_str(), tracepoint ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC) > 0;
+	return candidate.tier == Tier::Tracepoint ? has_type("btf_trace_" + target, BTF_KIND_TYPEDEF)
+											  : has_type(target, BTF_KIND_FUNC);
 }
 
 } // namespace icepath::capture

@@ -52,6 +52,9 @@ std::string verdict_of(std::string_view verifier_log);
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate); // never null for one of kProbes
 bpf_program *second_of(const capture_bpf *bpf, const Candidate &candidate); // null: it has none
 
+// Those at its further functions that this kernel has.
+std::vector<bpf_program *> beside(const capture_bpf *bpf, const Candidate &candidate);
+
 // Whether the kernel's BTF has the tracepoint or function that the program names. A kprobe's function needn't be in
 // BTF.
 bool is_in_kernel(const Candidate &candidate);

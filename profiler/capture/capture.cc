@@ -206,9 +206,8 @@ Capture::~Capture() { unload(); }
 
 void Capture::unload()
 {
-	for (auto *links : {&links_, &second_links_})
-		for (bpf_link *&link : *links)
-			bpf_link__destroy(std::exchange(link, nullptr)); // takes null
+	for (size_t i = 0; i < kProbes.size(); i++)
+		detach_probe(i);
 	bpf_link__destroy(std::exchange(exec_link_, nullptr));
 	if (slots_)
 		munmap(std::exchange(slots_, nullptr), size_t{slot_bytes_} * slot_count_);
@@ -218,40 +217,6 @@ void Capture::unload()
 	if (fills_)
 		munmap(std::exchange(fills_, nullptr), sizeof(icepath_fill) * slot_count_);
 	capture_bpf__destroy(std::exchange(bpf_, nullptr)); // takes null
-}
-
-ProbeSet Capture::refused_when_attached()
-{
-	const ProbeSet loaded = available_;
-	attach(loaded);
-	attach(0);
-	return loaded & ~available_;
-}
-
-void Capture::attach(ProbeSet wanted)
-{
-	attached_ = wanted;
-	if (families_ > 0)
-		wanted |= bit(number_of("task_newtask"));
-	wanted &= available_;
-	for (size_t i = 0; i < kProbes.size(); i++) {
-		const bool want = (wanted & bit(i)) != 0;
-		if (want == (links_[i] != nullptr))
-			continue;
-		if (!want) {
-			bpf_link__destroy(std::exchange(links_[i], nullptr));
-			bpf_link__destroy(std::exchange(second_links_[i], nullptr));
-			continue;
-		}
-		const Candidate &candidate = selection_[i].candidate;
-		links_[i] = bpf_program__attach(program_of(bpf_, candidate));
-		if (!links_[i]) {
-			selection_[i] = {false, {}, fmt::format("{}: attaching: {}", described(candidate), std::strerror(errno))};
-			available_ &= ~bit(i);
-		} else if (bpf_program *second = second_of(bpf_, candidate)) {
-			second_links_[i] = bpf_program__attach(second); // without it, the first one's skips are losses
-		}
-	}
 }
 
 namespace {
@@ -411,19 +376,6 @@ std::vector<SkippedPrograms> Capture::end_block()
 }
 
 uint32_t Capture::unwatched_tasks() const { return __atomic_load_n(&bpf_->bss->barred_tasks, __ATOMIC_SEQ_CST); }
-
-Misses Capture::misses() const
-{
-	Misses misses;
-	for (size_t i = 0; i < kProbes.size(); i++) {
-		// Of two programs one always runs, as long as they know the context (sockets.bpf.h).
-		if (!links_[i] || (second_links_[i] && links_[number_of("softirq_entry")]))
-			continue;
-		(is_of_an_instant(kProbes[i]) ? misses.of_an_instant : misses.lasting) +=
-			misses_of(program_of(bpf_, selection_[i].candidate), links_[i]);
-	}
-	return misses;
-}
 
 int Capture::slots_fd() const { return bpf_map__fd(bpf_->maps.slots); }
 

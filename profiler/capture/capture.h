@@ -114,6 +114,8 @@ private:
 	void unload();
 	void try_again(ProbeSet probes, std::optional<Tier> forced);
 	ProbeSet refused_when_attached();
+	bool attach_probe(size_t probe); // false, with errno: the kernel refuses
+	void detach_probe(size_t probe);
 	Misses misses() const;
 	void write_record(uint32_t slot_index, icepath_record record);
 	void log_still_off();
@@ -125,6 +127,7 @@ private:
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{}, second_links_{};
+	std::array<std::vector<bpf_link *>, kProbes.size()> links_beside_;
 	bpf_link *exec_link_ = nullptr; // nullptr: rights aren't compared
 	Selection selection_;
 	std::optional<Owner> owner_;

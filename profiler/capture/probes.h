@@ -48,6 +48,8 @@ struct Candidate {
 	std::string_view program; // function in capture.bpf.c
 	std::string_view target; // tracepoint, without the "btf_trace_" of its BTF type, or kernel function
 	std::string_view second = {}; // a program that does what the first one was skipped for; empty: none
+	// Programs at further functions, each of them where this kernel has it; empty ones: none.
+	std::array<std::string_view, 3> beside = {};
 	bool operator==(const Candidate &) const = default;
 };
 
@@ -97,6 +99,7 @@ inline constexpr std::string_view kAnnouncementInstead = "its announcement (sk_d
 inline constexpr std::string_view kReturnInstead = "the call's return";
 inline constexpr std::string_view kBlockedInstead = "blocked, without a part";
 inline constexpr std::string_view kInterruptInstead = "nothing: such a softirq counts as an interrupt";
+inline constexpr std::string_view kSocketsInstead = "nothing: `icepath attach` refuses to watch programs";
 inline constexpr std::string_view kUserInstead = "nothing: all of the library's calls counts as the user's";
 
 // With the tracepoint of its name as its only candidate.
@@ -205,10 +208,22 @@ inline constexpr std::array<Probe, 45> kProbes = {{
 	 Uses{{{Layer::SenderKernel}, {Layer::ReceiverKernel}}, "of a library's calls"},
 	 kUserInstead,
 	 {Candidate{Tier::Tracepoint, "on_sys_exit", "sys_exit"}}},
-	on_tracepoint("on_sock_send_length", "sock_send_length", Group::Streams,
-				  Uses{{{Layer::SenderKernel}, {Layer::Queue}}, "of running programs, by positions in streams"}),
-	on_tracepoint("on_sock_recv_length", "sock_recv_length", Group::Streams,
-				  Uses{{{Layer::ReceiverKernel}, {Layer::Queue}}, "of running programs, by positions in streams"}),
+	{"sock_send_length",
+	 Group::Streams,
+	 Uses{{{Layer::SenderKernel}, {Layer::Queue}}, "of running programs, by positions in streams"},
+	 kSocketsInstead,
+	 {Candidate{Tier::Tracepoint, "on_sock_send_length", "sock_send_length"},
+	  Candidate{Tier::Fentry,
+				"fexit_unix_stream_sendmsg",
+				"unix_stream_sendmsg",
+				{},
+				{"fexit_tcp_sendmsg", "fexit_unix_stream_sendpage", "fexit_tcp_sendpage"}}}},
+	{"sock_recv_length",
+	 Group::Streams,
+	 Uses{{{Layer::ReceiverKernel}, {Layer::Queue}}, "of running programs, by positions in streams"},
+	 kSocketsInstead,
+	 {Candidate{Tier::Tracepoint, "on_sock_recv_length", "sock_recv_length"},
+	  Candidate{Tier::Fentry, "fexit_unix_stream_recvmsg", "unix_stream_recvmsg", {}, {"fexit_tcp_recvmsg"}}}},
 	{"netif_receive_skb",
 	 Group::Packets,
 	 Uses{{{Layer::SenderKernel, Part::Softirq},

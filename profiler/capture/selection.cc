@@ -44,10 +44,14 @@ std::string why_no(Tier tier)
 // Returns why it doesn't work, or an empty text.
 std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 {
-	bpf_link *link = bpf_program__attach(program_of(loaded, candidate));
-	if (!link)
-		return fmt::format("attaching: {}", std::strerror(errno));
-	bpf_link__destroy(link);
+	std::vector<bpf_program *> programs = beside(loaded, candidate);
+	programs.push_back(program_of(loaded, candidate));
+	for (const bpf_program *program : programs) {
+		bpf_link *link = bpf_program__attach(program);
+		if (!link)
+			return fmt::format("attaching: {}", std::strerror(errno));
+		bpf_link__destroy(link);
+	}
 	return {};
 }
 

@@ -41,6 +41,11 @@ TEST(Candidates, EachProgramStandsForOneProbeOfItsTier)
 			EXPECT_EQ(candidate.tier != Tier::Tracepoint, returns || enters) << candidate.program;
 			const std::string section = bpf_program__section_name(program_of(bpf.get(), candidate));
 			EXPECT_TRUE(section.ends_with("/" + std::string(candidate.target))) << candidate.program << ": " << section;
+			for (const std::string_view beside : candidate.beside)
+				if (!beside.empty()) {
+					programs.push_back(beside);
+					EXPECT_TRUE(bpf_object__find_program_by_name(bpf->obj, std::string(beside).c_str())) << beside;
+				}
 		}
 	std::ranges::sort(programs);
 	EXPECT_EQ(std::ranges::adjacent_find(programs), programs.end());

@@ -31,7 +31,7 @@ printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
 # Debug information is nine tenths of a program.
 for program in icepath icepath-helper icepath-worker test_conformance test_transports test_end_to_end \
 	test_every_tier test_partition test_changed_machine test_callers_hands test_capture test_watchpoints \
-	privilege_machine_test drops_rights; do
+	privilege_machine_test drops_rights attach_machine_test; do
 	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
 done
 for plugin in "$build"/lib/icepath/*.so "$build"/lib/icepath/selftest/*.so; do

@@ -254,6 +254,14 @@ for steps; do
 		step "programs that take stacks" gtest test_capture 'Verifier.*'
 		step "whose stacks are told" gtest privilege_machine_test 'ToldStacks.*'
 		;;
+	attach)
+		export ICEPATH_TAKES_BEFORE_KNOWN=160
+		step "attach" gtest attach_machine_test 'TruthTest.*/unix:TruthTest.*/tcp_files'
+		;;
+	attach-all)
+		export ICEPATH_TAKES_BEFORE_KNOWN=160
+		step "attach" gtest attach_machine_test 'TruthTest.*'
+		;;
 	watchpoints) step watchpoints gtest test_watchpoints '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
 	user-under-full) step "a user under --isolate full" user_under_full ;;

@@ -17,7 +17,8 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers lifetimes stacks renamed-function fentry kprobe under-fifo without-root members-tasks'
+	steps='doctor capture-tiers lifetimes stacks renamed-function fentry kprobe under-fifo'
+	steps="$steps without-root members-tasks attach"
 	seconds=1200 programs=
 	# The emulator would take the CPUs from the tests beside it: two that poll wait for a turn with each message. At
 	# nice 5 a task weighs a third of theirs, and no less, as helpers inside must answer within seconds.
@@ -32,6 +33,7 @@ middleware
 without-user-namespaces
 without-root-all
 members-tasks-all
+attach-all
 conformance
 confined user-100-all-transports not-denied
 confined user-100-all-installed not-denied'
