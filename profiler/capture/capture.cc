@@ -249,7 +249,9 @@ uint32_t Capture::follow(int pidfd, uint32_t family)
 	state.family = static_cast<uint16_t>(family ? family : ++families_);
 	attach(attached_);
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
-		throw not_marked();
+		throw errno == ENOENT || errno == ESRCH
+			? Failure(ExitCode::MachineCannot, "a process has ended before it could be watched")
+			: not_marked();
 	return state.family;
 }
 
