@@ -55,22 +55,28 @@ uint64_t bound_of(const path::Segment &segment)
 	return bound_ns;
 }
 
-std::string name_of_thread(const analysis::WorstMessage &message, uint32_t tid)
+std::map<uint32_t, std::string> names_of_threads(const analysis::WorstMessage &message)
 {
-	const auto at = message.task_names.find(tid);
-	if (at == message.task_names.end())
-		return fmt::format("thread {}", tid);
-	const bool is_shared = std::ranges::any_of(message.path.segments, [&](const path::Segment &segment) {
-		const auto other = message.task_names.find(segment.thread);
-		return segment.thread != tid && other != message.task_names.end() && other->second == at->second;
-	});
-	return is_shared ? fmt::format("{} ({})", at->second, tid) : at->second;
+	std::map<uint32_t, std::string> names;
+	for (const path::Segment &segment : message.path.segments)
+		if (const auto at = message.task_names.find(segment.thread); at != message.task_names.end())
+			names.emplace(segment.thread, at->second);
+		else
+			names.emplace(segment.thread, fmt::format("thread {}", segment.thread));
+	std::map<std::string, size_t> threads; // by name
+	for (const auto &[tid, name] : names)
+		++threads[name];
+	for (auto &[tid, name] : names)
+		if (threads.at(name) > 1)
+			name += fmt::format(" ({})", tid);
+	return names;
 }
 
 std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell)
 {
 	const std::map<TypicalPlace, double> typical = typical_times(cell);
 	const auto taken = taken_by(message);
+	const std::map<uint32_t, std::string> names = names_of_threads(message);
 	std::vector<MessageStep> steps;
 	for (size_t i = 0; i < message.path.segments.size(); ++i) {
 		const path::Segment &segment = message.path.segments[i];
@@ -79,7 +85,7 @@ std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const a
 		step.part = segment.part;
 		step.offset_ns = segment.begin.at_ns - message.path.send_ns;
 		step.ns = segment.duration_ns();
-		step.thread = name_of_thread(message, segment.thread);
+		step.thread = names.at(segment.thread);
 		step.cpu = message.cpus.at(i);
 		step.known = path::kProvenanceNames[static_cast<size_t>(segment.provenance())];
 		step.bound_ns = bound_of(segment);

@@ -3,6 +3,7 @@
 // One message: its path beside the typical ones of its cell, and what most of its time is.
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,8 +41,8 @@ struct MessageStep {
 	std::optional<double> of_typical;
 };
 
-// With its tid where another thread of the message has the same name.
-std::string name_of_thread(const analysis::WorstMessage &message, uint32_t tid);
+// Of the threads that have segments, by tid; with the tid where another of them has the same name.
+std::map<uint32_t, std::string> names_of_threads(const analysis::WorstMessage &message);
 // The longest time within which an end of the segment is inferred; 0: both are known better.
 uint64_t bound_of(const path::Segment &segment);
 std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell);

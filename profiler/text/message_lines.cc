@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "profiler/analysis/layer_style.h"
 #include "profiler/explain/difference.h"
@@ -50,6 +51,7 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 	};
 	add(" ", {"layer", "thread", "µs", "share", "known"});
 	uint64_t others_ns = 0, others_share = 0;
+	const std::map<uint32_t, std::string> threads = explain::names_of_threads(worst);
 	const std::vector<size_t> shown = explain::longest_of(times, kMostRows);
 	for (size_t i = 0, next = 0; i < segments.size(); ++i) {
 		if (next == shown.size() || shown[next] != i) {
@@ -62,8 +64,8 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 		const analysis::LayerKind kind =
 			analysis::kind_of(segments[i].layer, segments[i].part, cell.kind == model::kAdapter);
 		add(kind_symbol(kind, 1, look),
-			{explain::layer_text(segments[i].layer, segments[i].part),
-			 explain::name_of_thread(worst, segments[i].thread), stats::exact_microseconds(times[i]), tenths(shares[i]),
+			{explain::layer_text(segments[i].layer, segments[i].part), threads.at(segments[i].thread),
+			 stats::exact_microseconds(times[i]), tenths(shares[i]),
 			 certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)});
 	}
 	if (shown.size() < segments.size())

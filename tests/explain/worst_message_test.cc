@@ -117,12 +117,15 @@ TEST(MostOfMessage, SaysIfNoRecordShowsWhoHadTheCpu)
 TEST(Threads, OfOneNameAreToldApart)
 {
 	analysis::WorstMessage worst = example();
-	EXPECT_EQ(name_of_thread(worst, 2), "rx");
+	EXPECT_EQ(names_of_threads(worst).at(2), "rx");
 	worst.task_names[9] = "rx";
-	EXPECT_EQ(name_of_thread(worst, 2), "rx") << "the other one has no segment";
+	EXPECT_EQ(names_of_threads(worst).at(2), "rx") << "the other one has no segment";
 	worst.task_names[1] = "rx";
-	EXPECT_EQ(name_of_thread(worst, 1), "rx (1)");
-	EXPECT_EQ(name_of_thread(worst, 2), "rx (2)");
+	EXPECT_EQ(names_of_threads(worst).at(1), "rx (1)");
+	EXPECT_EQ(names_of_threads(worst).at(2), "rx (2)");
+	worst.task_names.erase(1);
+	EXPECT_EQ(names_of_threads(worst).at(1), "thread 1");
+	EXPECT_EQ(names_of_threads(worst).at(2), "rx");
 }
 
 // No one of them had the CPU for most of the wait.
