@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace icepath::explain {
@@ -53,14 +54,33 @@ double by_chance(const Together &seen)
 	return sum;
 }
 
+constexpr uint64_t kLeastBlocks = 3;
+
 // Drops in practically all blocks with a stall, and more than chance has; or, where every block has both, no contrast.
-bool come_together(const Together &seen)
+bool come_together(const Together &seen, double chance)
 {
-	constexpr double kChance = 0.01;
-	constexpr uint64_t kLeast = 3; // blocks
-	if (seen.both < kLeast || seen.both * 10 < seen.stalls * 9)
+	if (seen.both < kLeastBlocks || seen.both * 10 < seen.stalls * 9)
 		return false;
-	return seen.others == 0 || by_chance(seen) < kChance;
+	return seen.others == 0 || by_chance(seen) < chance;
+}
+
+// Shorter stalls may have another cause, such as tasks that take the CPU, and hide what longer ones come with. So a
+// stall is a message of `least_ns`, of twice that, and so on: the shortest of these that come together with drops.
+std::optional<std::pair<uint64_t, Together>> shortest_with(const std::vector<Block> &blocks, uint64_t least_ns,
+														   uint64_t Block::*count)
+{
+	constexpr double kChance = 0.01; // of all that are tried
+	std::vector<std::pair<uint64_t, Together>> tried;
+	for (uint64_t ns = least_ns;; ns *= 2) {
+		const Together seen = together(blocks, ns, count);
+		if (seen.stalls < kLeastBlocks)
+			break;
+		if (tried.empty() || seen.stalls < tried.back().second.stalls) // otherwise the blocks are the same
+			tried.emplace_back(ns, seen);
+	}
+	const double chance = kChance / static_cast<double>(tried.size());
+	const auto found = std::ranges::find_if(tried, [&](const auto &one) { return come_together(one.second, chance); });
+	return found == tried.end() ? std::nullopt : std::optional(*found);
 }
 
 std::optional<Finding> stalls_with(FindingId id, const analysis::CellResult &cell, size_t index, uint64_t Block::*count)
@@ -68,10 +88,10 @@ std::optional<Finding> stalls_with(FindingId id, const analysis::CellResult &cel
 	constexpr uint64_t kLeastStallNs = 10'000'000, kTimesP50 = 10;
 	const auto &p50 = cell.times.latency.percentiles[0] ? cell.times.latency.percentiles[0]
 														: cell.times.latency_probed.percentiles[0];
-	const uint64_t stall_ns = std::max(kLeastStallNs, kTimesP50 * p50.value_or(0));
-	const Together seen = together(cell.sockets.blocks, stall_ns, count);
-	if (!come_together(seen))
+	const auto found = shortest_with(cell.sockets.blocks, std::max(kLeastStallNs, kTimesP50 * p50.value_or(0)), count);
+	if (!found)
 		return std::nullopt;
+	const auto &[stall_ns, seen] = *found;
 	return Finding{.id = id,
 				   .cell = index,
 				   .value = number(seen.both),

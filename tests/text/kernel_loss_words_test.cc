@@ -95,6 +95,30 @@ TEST(StallsWithDrops, AreNotToldIfChanceMayHaveDoneIt)
 	EXPECT_EQ(stalls_with_drops(cell_of(2, 0, 0, 1)), "") << "too few";
 }
 
+// Such as a busy machine makes; a drop is sent again after 120 ms.
+TEST(StallsWithDrops, AreToldBesideShorterStallsOfAnotherCause)
+{
+	analysis::CellResult cell = cell_of(8, 0, 0, 12);
+	for (size_t i = 8; i < 14; ++i)
+		cell.sockets.blocks[i].longest_ns = 25 * kMs;
+	const std::string text = stalls_with_drops(cell);
+	EXPECT_TRUE(text.starts_with("a message took 40.0 ms or longer in 8 blocks: in 8 of these")) << text;
+	EXPECT_TRUE(text.ends_with(", and in 0 of 12 blocks without")) << text;
+	for (size_t i = 8; i < 14; ++i)
+		cell.sockets.blocks[i].longest_ns = 125 * kMs;
+	EXPECT_EQ(stalls_with_drops(cell), "") << "as long as those of drops";
+}
+
+TEST(StallsWithDrops, AreToldByTheChanceOfAllLengthsTogether)
+{
+	analysis::CellResult cell = cell_of(3, 0, 0, 8);
+	EXPECT_NE(stalls_with_drops(cell), "") << "by chance once in 165 times, and all stalls have one length";
+	cell.sockets.blocks[3].longest_ns = 25 * kMs;
+	EXPECT_EQ(stalls_with_drops(cell), "") << "twice once in 165 times, as two lengths were tried";
+	cell.sockets.blocks.push_back({kMs, 0, 0});
+	EXPECT_NE(stalls_with_drops(cell), "") << "twice once in 220 times";
+}
+
 TEST(StallsWithDrops, SayIfThereIsNothingToCompareWith)
 {
 	const std::string text = stalls_with_drops(cell_of(9, 0, 0, 0));
