@@ -25,7 +25,8 @@
 #   make test-packages   the Debian packages, built, installed, used, replaced and purged in a bare Debian 12 and 13
 #   make test-arm64  unit tests of a build for arm64, by qemu; test-arm64-short: those that take seconds
 #   make check-abi   whether include/icepath/plugin.h changed only as its version says
-#   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only
+#   make test-homes     the same there in each home that .ci/in-a-home has: closed, a user's, with spaces, read-only;
+#                        HOMES="root space" are some of them
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
 
 BUILD ?= build
@@ -231,11 +232,14 @@ test-arm64-short: develop-deps
 test-arm64: develop-deps
 	$(call emulated,arm64;model;path;plugin_abi;rate;stats)
 
+# Some of the homes, and what is done in each: make test-homes HOMES="root space" IN_HOMES='make run'
+HOMES ?= each
+IN_HOMES ?= make run && make test
 .PHONY: test-bare-root test-homes
 test-bare-root: develop-deps
 	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root
 test-homes: develop-deps
-	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root .ci/in-a-home each sh -c 'make run && make test'
+	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root .ci/in-a-home "$(HOMES)" sh -c '$(IN_HOMES)'
 
 .PHONY: develop-deps
 develop-deps:

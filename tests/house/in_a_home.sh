@@ -91,9 +91,20 @@ is "the status of a command that an interrupt ends" 130 $?
 is "of a commit" "$(.ci/in-a-home of-commit pwd)" "$(.ci/in-a-home of-commit pwd)"
 .ci/in-a-home user sh -c 'exit 7' >/mnt/said
 is "a command's status" 7 $?
-.ci/in-a-home each sh -c 'echo $IN_A_HOME; [ $IN_A_HOME = space ]' >/mnt/said 2>&1
+.ci/in-a-home each sh -c '[ $IN_A_HOME = space ] || exit 3' >/mnt/said 2>&1
 is "the status of each" 1 $?
-is "what each says" 'in a home: failed: root user read-only' "$(tail -n 1 /mnt/said)"
+ends() { grep -E '^in a home: .* s  ' /mnt/said | sed -E 's/^in a home: //; s/ +[0-9]+ s  / /' | paste -s -d ';'; }
+is "what each says" 'root FAILED, status 3;user FAILED, status 3;space ok;read-only FAILED, status 3' "$(ends)"
+.ci/in-a-home "space root" sh -c 'echo "$IN_A_HOME after $HOMES_BEFORE"' >/mnt/said 2>&1
+is "the status of two" 0 $?
+is "what two say" 'space ok;root ok' "$(ends)"
+is "what is told to the second" 'root after space' "$(grep '^root after' /mnt/said)"
+.ci/in-a-home "space rot" touch /mnt/begun >/mnt/said 2>&1
+is "the status of a list with a wrong kind" 2 $?
+is "what it says" "in-a-home: no kind 'rot': some of root user space read-only, or of-commit or each" \
+	"$(cat /mnt/said)"
+[ ! -e /mnt/begun ]
+step "it began none of them" $?
 nothing_left "these"
 
 for signal in INT TERM HUP; do
