@@ -45,6 +45,12 @@ class Test:
         return (found[1] or found[2]) if found else "no reason given"
 
 
+def at_once():
+    """How many tests to run at a time: four for each CPU, as those of middleware sleep most of the time; what polls
+    counts for three (PROCESSORS)."""
+    return os.environ.get("JOBS") or str(4 * len(os.sched_getaffinity(0)))
+
+
 class Ctest:
     """ctest in a build folder, as root where sudo can."""
 
@@ -139,10 +145,8 @@ def main():
     ctest = Ctest(os.path.abspath(folder))
     # An interrupt is for ctest; what sudo made is given back after it.
     signal.signal(signal.SIGINT, lambda *_: None)
-    # Four for each CPU, as those of middleware sleep most of the time; what polls counts for three (PROCESSORS).
-    jobs = os.environ.get("JOBS") or str(4 * len(os.sched_getaffinity(0)))
     unsteady = []
-    status, tests = ctest.run("tests.xml", "-j", jobs, *options)
+    status, tests = ctest.run("tests.xml", "-j", at_once(), *options)
     if tests:
         any_failed = any(test.state == "failed" for test in tests.values())
         unsteady = run_again(ctest, tests)
