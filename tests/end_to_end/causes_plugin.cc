@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -20,8 +21,13 @@ namespace {
 
 constexpr uint64_t kSleepsEach = 50, kKeepsEach = 20; // messages
 constexpr useconds_t kLongSleepUs = 2000, kShortSleepUs = 200;
-constexpr int kKeptMs = 30, kSentAgainAfterMs = 60;
-constexpr uint32_t kDropsEach = 300; // requests, by chance
+constexpr int kKeptMs = 30;
+// A request is dropped in some blocks and not in others, which take a tenth of a second or two, however fast the
+// machine is: by chance, after each turn of so much time in which requests came one soon after the other. It is sent
+// again once no more is dropped, and in the same block.
+constexpr uint64_t kTurnNs = 40'000'000, kSoonNs = 5'000'000, kDropsInTurns = 2;
+constexpr useconds_t kDropsForUs = 20'000;
+constexpr int kSentAgainAfterMs = 60;
 
 icepath_target one(const char *name, const char *summary)
 {
@@ -46,7 +52,7 @@ const icepath_target *target(uint32_t n)
 		one("causes/sleeps-at-times", "UDP, and the receiver sleeps after some messages"),
 		one("causes/sleeps-always", "UDP, and the receiver sleeps after each message"),
 		one("causes/keeps", "UDP, and the receiver keeps some messages until the next one is there"),
-		one("causes/drops", "UDP that drops some requests, which are sent again"),
+		one("causes/drops", "UDP that at times drops a request, which is sent again"),
 	};
 	return n < std::size(all) ? &all[n] : nullptr;
 }
@@ -66,14 +72,36 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	return open_one_of(how, target, endpoint, address, set_up);
 }
 
-// The kernel counts what a filter refuses as dropped at the socket (udp_queue_rcv_one_skb()).
-bool drop_some(int socket)
+// Whether the next request is to be dropped. Asked before each answer.
+bool is_to_drop()
 {
-	sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(SKF_AD_OFF + SKF_AD_RANDOM)),
-							 BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, UINT32_MAX / kDropsEach, 1, 0),
-							 BPF_STMT(BPF_RET | BPF_K, 0), BPF_STMT(BPF_RET | BPF_K, UINT32_MAX)};
-	const sock_fprog filter{static_cast<uint16_t>(std::size(program)), program};
-	return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0;
+	static uint64_t last_ns = icepath_now_ns(), turn_ns = 0;
+	const uint64_t now_ns = icepath_now_ns();
+	turn_ns += std::min(now_ns - last_ns, kSoonNs);
+	last_ns = now_ns;
+	if (turn_ns < kTurnNs)
+		return false;
+	turn_ns = 0;
+	return now_ns / 1024 % kDropsInTurns == 0;
+}
+
+bool drops = false; // what comes to this process's only endpoint
+
+// The kernel counts what a filter refuses as dropped at the socket (udp_queue_rcv_one_skb()).
+bool begin_to_drop(int socket)
+{
+	sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+	const sock_fprog filter{static_cast<uint16_t>(std::size(nothing)), nothing};
+	drops = setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0;
+	return drops;
+}
+
+bool end_to_drop(int socket)
+{
+	const int unused = 0;
+	usleep(kDropsForUs);
+	drops = false;
+	return setsockopt(socket, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused)) == 0;
 }
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
@@ -85,8 +113,6 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		return end->sentence.tell(ICEPATH_FAILED, "causes: the peer's address is not one of 127.0.0.1");
 	if (connect(end->socket, reinterpret_cast<const sockaddr *>(&other), sizeof(other)))
 		return end->failed("connect to 127.0.0.1");
-	if (is_of(end, kDrops) && !end->makes() && !drop_some(end->socket))
-		return end->failed("setsockopt(SO_ATTACH_FILTER)");
 	return watch_socket(end);
 }
 
@@ -100,6 +126,8 @@ int send_one(icepath_endpoint *end, icepath_send *message)
 {
 	request_bytes = std::min<uint64_t>(message->bytes, sizeof(last_request));
 	std::memcpy(last_request, message->data, request_bytes);
+	if (is_of(end, kDrops) && !end->makes() && is_to_drop() && !begin_to_drop(end->socket))
+		return end->failed("setsockopt(SO_ATTACH_FILTER)");
 	return base().send(end, message);
 }
 
@@ -116,6 +144,8 @@ int receive_one(icepath_endpoint *end, icepath_recv *message)
 	static uint64_t messages = 0;
 	if (is_of(end, kDrops) && end->makes())
 		await_answer(end);
+	if (drops && !end_to_drop(end->socket))
+		return end->failed("setsockopt(SO_DETACH_FILTER)");
 	const int status = base().recv(end, message);
 	if (status != ICEPATH_OK)
 		return status;
