@@ -282,8 +282,10 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task)
 		return 0;
 	(void)must_not_be_watched(task);
 	worker->compared_cred = 0;
-	if (target_count)
-		(void)gained_rights(worker, task);
+	if (target_count && gained_rights(worker, task))
+		return 0;
+	if (capturing && worker_of(task))
+		log_thread(task, bpf_ktime_get_ns());
 	return 0;
 }
 

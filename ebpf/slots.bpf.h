@@ -204,6 +204,19 @@ static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type,
 	return record;
 }
 
+/* Names a thread. Written again after an exec, which gives it another name: the latest one counts. */
+static __always_inline void log_thread(struct task_struct *task, __u64 now)
+{
+	struct icepath_record *record =
+		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);
+	if (!record)
+		return;
+	__builtin_memcpy(record->thread.comm, task->comm, sizeof(record->thread.comm));
+	record->thread.tgid = task->tgid;
+	record->thread.start_ns = task->start_time;
+	end_record(record);
+}
+
 /* Resets a thread of a followed process at its first event in this block. */
 static __noinline void begin_thread(struct icepath_task *thread, struct task_struct *task)
 {
@@ -226,14 +239,7 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	/* it has had this CPU since before the block, so its switch-in wasn't seen */
 	if (task == bpf_get_current_task_btf())
 		watch(bpf_get_smp_processor_id());
-	struct icepath_record *record =
-		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);
-	if (!record)
-		return;
-	__builtin_memcpy(record->thread.comm, task->comm, sizeof(record->thread.comm));
-	record->thread.tgid = task->tgid;
-	record->thread.start_ns = task->start_time;
-	end_record(record);
+	log_thread(task, now);
 }
 
 /*

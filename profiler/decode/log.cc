@@ -79,18 +79,26 @@ Call::Kind kind_of(const icepath_record &record)
 	}
 }
 
-// Adds the threads of followed processes, which only the log names. Threads that are already known keep their names.
+// Adds the threads of followed processes, which only the log names, by the latest name: an exec changes it. Threads
+// that are already known keep their names.
 void add_threads(const std::vector<model::SlotCapture> &slots, Observations &seen)
 {
+	std::map<uint32_t, uint64_t> latest; // by tid
 	for (const model::SlotCapture &slot : slots)
 		for (const icepath_record &record : slot.records) {
 			if (record.type != ICEPATH_RECORD_THREAD || record.version != ICEPATH_RECORD_VERSION)
 				continue;
-			const bool is_known = seen.threads.contains(record.tid);
-			Thread &thread = seen.threads[record.tid];
-			thread.process = record.thread.tgid;
-			if (is_known)
+			const auto [at, is_new] = seen.threads.try_emplace(record.tid);
+			Thread &thread = at->second;
+			if (!is_new && !thread.followed) {
+				thread.process = record.thread.tgid;
 				continue;
+			}
+			uint64_t &named_ns = latest[record.tid];
+			if (record.end_ns < named_ns)
+				continue;
+			named_ns = record.end_ns;
+			thread.process = record.thread.tgid;
 			thread.tid = record.tid;
 			thread.name = model::task_name(record.thread.comm);
 			thread.pinned = false;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "profiler/decode/event_search.h"
 #include "profiler/decode/locks.h"
@@ -203,15 +202,20 @@ void Stream::forget_told(const decode::CalledMessages &messages, uint64_t at_ns)
 
 void Stream::forget_before(uint64_t at_ns)
 {
-	std::unordered_set<uint32_t> named;
+	std::unordered_map<uint32_t, uint64_t> named_ns; // when each thread got its latest name
+	for (const model::SlotCapture &slot : kept_.slots)
+		for (const icepath_record &one : slot.records)
+			if (one.type == ICEPATH_RECORD_THREAD)
+				named_ns[one.tid] = std::max(named_ns[one.tid], one.end_ns);
+	size_t named = 0;
 	for (model::SlotCapture &slot : kept_.slots) {
 		const auto needed = std::ranges::find_if(
 			slot.records, [&](const icepath_record &one) { return one.seq >= slot.first && one.end_ns >= at_ns; });
 		const auto context = needed - std::min(needed - slot.records.begin(), static_cast<std::ptrdiff_t>(kNeighbours));
 		std::vector<icepath_record> kept;
 		for (auto one = slot.records.begin(); one != context; ++one)
-			if (one->type == ICEPATH_RECORD_THREAD && named.size() < rundir::kMaxKeptThreads &&
-				named.insert(one->tid).second)
+			if (one->type == ICEPATH_RECORD_THREAD && one->end_ns == named_ns[one->tid] &&
+				named++ < rundir::kMaxKeptThreads)
 				kept.push_back(*one);
 		slot.first = needed == slot.records.end() ? slot.position : needed->seq;
 		kept.insert(kept.end(), context, slot.records.end());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "profiler/attach/command.h"
 #include "profiler/failure.h"
@@ -58,6 +59,26 @@ TEST_F(Commands, AreWatchedFromTheirBeginning)
 	EXPECT_NE(text.find("CapPrm:\t0000000000000000"), std::string::npos) << text;
 	EXPECT_NE(text.find("\n65534\n"), std::string::npos) << text;
 	std::filesystem::remove(told);
+}
+
+// A shell becomes the program that is watched.
+TEST_F(Commands, HaveTheNameOfWhatTheyExecute)
+{
+	Command command({"sh", "-c", "sleep 0.2; exec cat /dev/null"}, privilege::invoking_user());
+	const Watched watched = watch_programs({command.pid()}, 30, [&] { command.start(); });
+	command.reap();
+	std::map<uint64_t, std::string> names;
+	for (const model::Window &window : watched.windows)
+		for (const model::SlotCapture &slot : window.slots)
+			for (const icepath_record &record : slot.records)
+				if (record.type == ICEPATH_RECORD_THREAD && record.tid == static_cast<uint32_t>(command.pid()))
+					names[record.end_ns] = record.thread.comm;
+	std::vector<std::string> in_order;
+	for (const auto &[at, name] : names)
+		if (in_order.empty() || in_order.back() != name)
+			in_order.push_back(name);
+	ASSERT_GE(in_order.size(), 2u);
+	EXPECT_EQ(std::vector(in_order.end() - 2, in_order.end()), (std::vector<std::string>{"sh", "cat"}));
 }
 
 TEST_F(Commands, NamesFindTheFirstOfAFamily)
