@@ -16,6 +16,7 @@
 #include "profiler/analysis/known_paths.h"
 #include "profiler/analysis/latency_over_time.h"
 #include "profiler/analysis/latency_ranges.h"
+#include "profiler/analysis/layer_style.h"
 #include "profiler/analysis/messages.h"
 #include "profiler/analysis/observer_effect.h"
 #include "profiler/analysis/resource_use.h"
@@ -61,6 +62,7 @@ struct CellResult {
 	Functions functions; // of all messages; sampled blocks
 	ThreadStacks threads; // only if asked for
 
+	Code code() const { return is_of_library() ? Code::OfLibrary : Code::OfSides; }
 	bool is_of_library() const { return cell.kind == model::kAdapter; } // whose code is the sender's and the receiver's
 };
 

@@ -18,12 +18,29 @@ namespace {
 WorstMessage worst_message(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
 						   const model::Block &block, const model::Cell &cell)
 {
-	WorstMessage worst;
+	WorstMessage worst = followed(path, seen);
 	worst.cell = block.cell;
 	worst.round = block.window->round;
 	const model::MessagePlace place = model::place_of(delivery.message);
 	worst.back = !model::begins(cell, cell.graph.flows.at(place.flow).from);
 	worst.seq = place.seq;
+	return worst;
+}
+
+// Of messages that take equally long, the earlier one comes first.
+void insert_by_latency(WorstMessage message, std::vector<WorstMessage> &slowest)
+{
+	const auto place = std::ranges::upper_bound(slowest, message.latency_ns(), std::ranges::greater(),
+												[](const WorstMessage &one) { return one.latency_ns(); });
+	slowest.insert(place, std::move(message));
+	slowest.resize(std::min(slowest.size(), FollowedMessages::kSlowest));
+}
+
+} // namespace
+
+WorstMessage followed(const path::Path &path, const path::Observations &seen)
+{
+	WorstMessage worst;
 	const auto remember = [&](uint32_t tid) {
 		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())
 			worst.task_names.insert(*name);
@@ -45,17 +62,6 @@ WorstMessage worst_message(const path::Path &path, const path::Delivery &deliver
 	worst.path = path;
 	return worst;
 }
-
-// Of messages that take equally long, the earlier one comes first.
-void insert_by_latency(WorstMessage message, std::vector<WorstMessage> &slowest)
-{
-	const auto place = std::ranges::upper_bound(slowest, message.latency_ns(), std::ranges::greater(),
-												[](const WorstMessage &one) { return one.latency_ns(); });
-	slowest.insert(place, std::move(message));
-	slowest.resize(std::min(slowest.size(), FollowedMessages::kSlowest));
-}
-
-} // namespace
 
 void FollowedMessages::add_slow(const resolve::ResolvedBlock &resolved, const model::Cell &cell)
 {

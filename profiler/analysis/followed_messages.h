@@ -26,11 +26,15 @@ struct WorstMessage {
 	uint64_t latency_ns() const { return path.recv_ns - path.send_ns; }
 };
 
+// Of a run of `icepath attach`: the tid of the thread that sent it, and when it did.
 struct MessageName {
 	uint32_t round = 0;
 	uint64_t seq = 0;
 	bool back = false; // the answer
 };
+
+// Without its name. `path`: of `seen`.
+WorstMessage followed(const path::Path &path, const path::Observations &seen);
 
 struct FollowedMessages {
 	std::vector<WorstMessage> slowest; // with a complete path, the slowest first: at most kSlowest

@@ -50,18 +50,25 @@ void TypicalAndTail::leave_out_beyond(uint64_t measured_ns)
 
 void TypicalAndTail::add(const BlockOfPaths &block)
 {
-	const path::Observations &seen = block.resolved.seen;
-	for (const path::Path &path : block.resolved.paths) {
-		if (!is_known(path))
-			continue;
-		if (typical)
-			add_to(*typical, typical_culprits, path, seen);
-		if (tail)
-			add_to(*tail, tail_culprits, path, seen);
-	}
+	for (const path::Path &path : block.resolved.paths)
+		if (is_known(path))
+			add(path, block.resolved.seen);
+	end_block(block.known, block.cluster);
+}
+
+void TypicalAndTail::add(const path::Path &path, const path::Observations &seen)
+{
+	if (typical)
+		add_to(*typical, typical_culprits, path, seen);
+	if (tail)
+		add_to(*tail, tail_culprits, path, seen);
+}
+
+void TypicalAndTail::end_block(uint64_t known, uint32_t cluster)
+{
 	for (auto *range : {&typical, &tail})
 		if (*range)
-			(*range)->layers.end_block(block.known, block.cluster);
+			(*range)->layers.end_block(known, cluster);
 }
 
 } // namespace icepath::analysis

@@ -40,6 +40,9 @@ struct TypicalAndTail {
 							 std::optional<stats::Percentile> tail_from);
 	void leave_out_beyond(uint64_t measured_ns); // see possible_bounds.h
 	void add(const BlockOfPaths &block);
+	// The same path by path. `path` is known; `known`: paths of the block, those that no range has included.
+	void add(const path::Path &path, const path::Observations &seen);
+	void end_block(uint64_t known, uint32_t cluster);
 	bool tells_typical() const { return typical && typical->tells_where(); } // whatever time the others take
 };
 

@@ -7,7 +7,7 @@
 
 namespace icepath::analysis {
 
-LayerKind kind_of(model::Layer layer, model::Part part, bool of_library)
+LayerKind kind_of(model::Layer layer, model::Part part, Code code)
 {
 	using model::Part;
 	if (part == Part::IdleExit)
@@ -19,7 +19,11 @@ LayerKind kind_of(model::Layer layer, model::Part part, bool of_library)
 	if (layer == model::Layer::Interrupt && part == Part::Softirq)
 		return LayerKind::Kernel;
 	const LayerKind kind = style_of(layer).kind;
-	return kind == LayerKind::YourCode && of_library ? LayerKind::Library : kind;
+	if (kind == LayerKind::YourCode && code == Code::OfLibrary)
+		return LayerKind::Library;
+	if (kind == LayerKind::Relay && code == Code::OfPrograms)
+		return layer == model::Layer::RelayUser ? LayerKind::YourCode : LayerKind::Kernel;
+	return kind;
 }
 
 std::array<double, kLayerKinds> by_kind(const std::vector<LayerRow> &rows, bool of_library)

@@ -76,11 +76,18 @@ static_assert(
 	}(),
 	"one style for each layer and each kind, in their order");
 
+// Whose the code of a path's threads is: that of sides; of a library, where a cell's target is one; or of programs that
+// are watched, where a relay's code is some program's own as well.
+enum class Code : uint8_t { OfSides, OfLibrary, OfPrograms };
+
 // The kind of a piece of a layer. A part can differ from its layer: a CPU that leaves idle is being woken, although the
 // thread is in its runqueue already; a message whose receiver lost its CPU is disturbed, although it is in the queue;
-// and what waits for room, behind other messages of its read, or until TCP sends it, is queued. `of_library`: of a cell
-// whose target is a library, which code between the stamps then belongs to.
-LayerKind kind_of(model::Layer layer, model::Part part, bool of_library);
+// and what waits for room, behind other messages of its read, or until TCP sends it, is queued.
+LayerKind kind_of(model::Layer layer, model::Part part, Code code);
+inline LayerKind kind_of(model::Layer layer, model::Part part, bool of_library)
+{
+	return kind_of(layer, part, of_library ? Code::OfLibrary : Code::OfSides);
+}
 
 // Mean nanoseconds of each kind.
 std::array<double, kLayerKinds> by_kind(const std::vector<LayerRow> &rows, bool of_library);

@@ -60,7 +60,9 @@ using LinkKey = std::tuple<std::string, std::string, model::StreamKind>;
 
 class Sums : public resolve::StreamVisitor {
 public:
-	Sums(AttachedResult &result, resolve::StreamVisitor *also) : result_(result), also_(also) {}
+	Sums(AttachedResult &result, resolve::StreamVisitor *also, LinkVisitor *of_links)
+		: result_(result), also_(also), of_links_(of_links)
+	{}
 	void know(const resolve::Stream *stream) { stream_ = stream; }
 
 	void message(const decode::CalledMessage &message, const path::Path &path, const path::Observations &seen) override
@@ -93,15 +95,17 @@ public:
 			direction.latencies.add_places(ns, places_of(path, seen));
 		else
 			direction.without_path[path.reason]++;
+		if (of_links_)
+			of_links_->add(*link, {false, !from_server, giver, message.send_ns, message.recv_ns}, path, seen);
 	}
 
 	void request(const decode::Request &request, const path::Path &path, const path::Observations &seen) override
 	{
 		if (also_)
 			also_->request(request, path, seen);
-		Requests &requests = link_of(request.asked->give.first, request.asked->take.first, request.asked->out_of,
-									 request.asked->stream, seen)
-								 .requests;
+		Link &link = link_of(request.asked->give.first, request.asked->take.first, request.asked->out_of,
+							 request.asked->stream, seen);
+		Requests &requests = link.requests;
 		const uint64_t ns = request.recv_ns() - request.send_ns();
 		requests.answered++;
 		requests.latencies.add(ns);
@@ -110,6 +114,9 @@ public:
 			requests.latencies.add_places(ns, places_of(path, seen));
 		else
 			requests.without_path[path.reason]++;
+		if (of_links_)
+			of_links_->add(link, {true, true, request.asked->give.first, request.send_ns(), request.recv_ns()}, path,
+						   seen);
 	}
 
 	void finish()
@@ -147,6 +154,7 @@ private:
 
 	AttachedResult &result_;
 	resolve::StreamVisitor *also_;
+	LinkVisitor *of_links_;
 	const resolve::Stream *stream_ = nullptr;
 	std::map<LinkKey, Link> links_;
 	std::map<uint64_t, Link *> ends_; // by the object of the serving end
@@ -179,12 +187,19 @@ std::optional<uint64_t> Latencies::percentile_ns(double share) const
 	const auto beyond = static_cast<double>(count()) * (1 - share);
 	if (beyond < 10 - 1e-9) // as stats::supported()
 		return std::nullopt;
+	const auto [low, high] = around(share);
+	return low + (high - low + 1) / 2; // as HdrHistogram::middle_at()
+}
+
+std::pair<uint64_t, uint64_t> Latencies::around(double share) const
+{
 	const auto rank = static_cast<uint64_t>(std::ceil(static_cast<double>(count()) * share));
 	uint64_t sum = 0;
-	for (size_t i = 0; i < histogram_.counts().size(); ++i)
+	size_t i = 0;
+	for (; i + 1 < histogram_.counts().size(); ++i)
 		if ((sum += histogram_.counts()[i]) >= rank)
-			return stats::HdrHistogram::middle_at(i);
-	return longest_ns();
+			break;
+	return {stats::HdrHistogram::lowest_at(i), stats::HdrHistogram::highest_at(i)};
 }
 
 uint32_t Latencies::first_slow() const
@@ -263,13 +278,18 @@ const char *word_of(model::StreamKind kind)
 	return kWords[static_cast<size_t>(kind)];
 }
 
-AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also)
+const char *arrow_of(model::StreamKind kind)
+{
+	return kind == model::StreamKind::Pipe || kind == model::StreamKind::Fifo ? "→" : "↔";
+}
+
+AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also, LinkVisitor *of_links)
 {
 	AttachedResult result;
 	result.tail = tail_of(run);
 	const std::vector<model::Connection> connections =
 		result.tail && result.tail->detached ? result.tail->detached->connections : std::vector<model::Connection>{};
-	Sums sums(result, also);
+	Sums sums(result, also, of_links);
 	resolve::Stream stream(connections, sums);
 	sums.know(&stream);
 	rundir::Reader reader(run);
@@ -278,12 +298,16 @@ AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *
 		const model::Window &window = *read->window;
 		if (result.windows++ == 0)
 			result.begin_ns = window.begin.monotonic_ns;
+		else if (of_links)
+			of_links->end_window();
 		result.end_ns = window.finish.monotonic_ns;
 		for (const model::SlotCapture &slot : window.slots)
 			result.records += slot.records.size();
 		stream.add(window);
 	}
 	stream.finish();
+	if (of_links)
+		of_links->end_window();
 	sums.finish();
 	result.lost_records = stream.lost_records();
 	result.too_old = stream.left_open().too_old;

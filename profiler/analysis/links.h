@@ -48,6 +48,8 @@ public:
 	uint64_t with_path() const { return with_path_; }
 	// Nothing if there are too few for it.
 	std::optional<uint64_t> percentile_ns(double share) const;
+	// The least and the largest latency that the histogram doesn't tell from the percentile; there is one at least.
+	std::pair<uint64_t, uint64_t> around(double share) const;
 	uint64_t longest_ns() const { return histogram_.max(); }
 	double mean_ns() const; // of those with a path
 	double slow_ns() const; // of the slowest hundredth of these, or of the few that share its class
@@ -105,13 +107,32 @@ std::string program_of(uint32_t tid, const path::Observations &seen);
 // "postgres", "timer interrupt"
 std::string culprit_of(const path::Culprit &culprit, const path::Observations &seen);
 
+// A message with a receiver, or a request, of a link.
+struct Exchange {
+	bool is_request = false, to_server = true;
+	uint32_t sender = 0; // tid
+	uint64_t send_ns = 0, recv_ns = 0;
+	uint64_t ns() const { return recv_ns - send_ns; }
+};
+
+class LinkVisitor {
+public:
+	virtual ~LinkVisitor() = default;
+	// All are valid during the call only.
+	virtual void add(const Link &link, const Exchange &what, const path::Path &path,
+					 const path::Observations &seen) = 0;
+	// What was decided in the window has been added.
+	virtual void end_window() = 0;
+};
+
 // Whether `icepath attach` made it.
 bool is_attached(const std::string &run);
 
-// Of a run directory whose head has `attached`. `also` sees every message and request as well, and may be nullptr.
-AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also = nullptr);
+// Of a run directory whose head has `attached`. What also sees every message and request may be nullptr.
+AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also = nullptr,
+								LinkVisitor *of_links = nullptr);
 
-// "unix-stream"
-const char *word_of(model::StreamKind kind);
+const char *word_of(model::StreamKind kind); // "unix-stream"
+const char *arrow_of(model::StreamKind kind); // "↔", of a pipe "→"
 
 } // namespace icepath::analysis

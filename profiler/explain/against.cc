@@ -120,8 +120,8 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 									: refusal_of(result, found.slower, found.faster, found.ratio);
 	if (found.refusal)
 		return found;
-	Difference difference = compare({slower.ranges.typical->layers, slower.is_of_library()},
-									{faster.ranges.typical->layers, faster.is_of_library()});
+	Difference difference =
+		compare({slower.ranges.typical->layers, slower.code()}, {faster.ranges.typical->layers, faster.code()});
 	if (difference.of.is_told() && difference.of.ns() > 0) {
 		found.difference = std::move(difference);
 		found.causes = causes_of({slower.ranges.typical_culprits, slower.ranges.typical->layers},

@@ -38,8 +38,7 @@ void add_side(const Compared &side, size_t which, std::map<RowKey, OfRowKey> &ke
 {
 	for (const analysis::LayerRow &row : side.layers.rows()) {
 		const uint16_t relay = row.role == path::Role::Relay ? row.hop : uint16_t{0};
-		OfRowKey &of =
-			keys[{analysis::kind_of(row.layer, row.part, side.of_library), row.layer, row.part, row.role, relay}];
+		OfRowKey &of = keys[{analysis::kind_of(row.layer, row.part, side.code), row.layer, row.part, row.role, relay}];
 		of.mean_ns[which] += row.mean_ns;
 		of.threads[which][row.thread] += row.mean_ns;
 		add_to(which == 0 ? of.sums.a : of.sums.b, row.by_block);

@@ -17,7 +17,7 @@ namespace icepath::explain {
 
 struct Compared {
 	const analysis::Breakdown &layers;
-	bool of_library = false; // see kind_of()
+	analysis::Code code = analysis::Code::OfSides; // see kind_of()
 };
 
 // Means in whole nanoseconds, rounded so that the rows of a difference add up to its sum.

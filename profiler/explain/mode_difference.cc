@@ -11,16 +11,16 @@ namespace icepath::explain {
 
 std::vector<ModeDifference> mode_differences(const analysis::CellResult &cell)
 {
-	const bool of_library = cell.is_of_library();
+	const analysis::Code code = cell.code();
 	std::vector<ModeDifference> differences;
 	std::optional<size_t> fastest;
 	for (size_t i = 0; i < cell.modes.all.size(); ++i) {
 		if (!cell.modes.all[i].seen_with_probes())
 			continue;
 		if (fastest)
-			differences.push_back({*fastest, i,
-								   compare({cell.modes.all[i].range.layers, of_library},
-										   {cell.modes.all[*fastest].range.layers, of_library})});
+			differences.push_back(
+				{*fastest, i,
+				 compare({cell.modes.all[i].range.layers, code}, {cell.modes.all[*fastest].range.layers, code})});
 		else
 			fastest = i;
 	}

@@ -20,11 +20,11 @@ TypicalPlace typical_place(model::Layer layer, model::Part part, path::Role role
 	return {layer, part, role, role == path::Role::Relay ? hop : uint16_t{0}};
 }
 
-std::map<TypicalPlace, double> typical_times(const analysis::CellResult &cell)
+std::map<TypicalPlace, double> typical_times(const analysis::LatencyRange *typical)
 {
 	std::map<TypicalPlace, double> times;
-	if (cell.ranges.tells_typical())
-		for (const analysis::LayerRow &row : cell.ranges.typical->layers.rows())
+	if (typical)
+		for (const analysis::LayerRow &row : typical->layers.rows())
 			times[typical_place(row.layer, row.part, row.role, row.hop)] += row.mean_ns;
 	return times;
 }
@@ -72,9 +72,9 @@ std::map<uint32_t, std::string> names_of_threads(const analysis::WorstMessage &m
 	return names;
 }
 
-std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell)
+std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::LatencyRange *typical)
 {
-	const std::map<TypicalPlace, double> typical = typical_times(cell);
+	const std::map<TypicalPlace, double> times = typical_times(typical);
 	const auto taken = taken_by(message);
 	const std::map<uint32_t, std::string> names = names_of_threads(message);
 	std::vector<MessageStep> steps;
@@ -92,9 +92,9 @@ std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const a
 		step.blame = blame(message, i);
 		if (const auto at = taken.find(static_cast<uint32_t>(i)); at != taken.end())
 			step.taken = at->second;
-		const auto mean = typical.find(
+		const auto mean = times.find(
 			typical_place(segment.layer, segment.part, analysis::role_of(message.path, segment), segment.hop));
-		if (mean != typical.end() && mean->second > 0)
+		if (mean != times.end() && mean->second > 0)
 			step.of_typical = static_cast<double>(step.ns) / mean->second;
 	}
 	return steps;

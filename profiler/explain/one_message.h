@@ -45,7 +45,12 @@ struct MessageStep {
 std::map<uint32_t, std::string> names_of_threads(const analysis::WorstMessage &message);
 // The longest time within which an end of the segment is inferred; 0: both are known better.
 uint64_t bound_of(const path::Segment &segment);
-std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell);
+// `typical`: the messages to compare it with; nullptr: there are none.
+std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::LatencyRange *typical);
+inline std::vector<MessageStep> steps_of(const analysis::WorstMessage &message, const analysis::CellResult &cell)
+{
+	return steps_of(message, cell.ranges.tells_typical() ? &*cell.ranges.typical : nullptr);
+}
 
 // Which of the steps to show where there are too many: the `most` that take longest, by their indices, in their order.
 // All if they are no more.

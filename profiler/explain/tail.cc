@@ -17,10 +17,9 @@ namespace {
 constexpr double kMargin = 1.5; // blocks differ: with just as many messages as are needed, half of the runs have fewer
 
 // What is missing for an explanation; nothing: it has all.
-std::optional<Finding> too_little(const analysis::CellResult &cell, const TailExplanation &tail, double run_s,
-								  stats::Percentile from)
+std::optional<Finding> too_little(const TailOf &of, const TailExplanation &tail, stats::Percentile from)
 {
-	if (cell.ranges.tail && tail.messages > 0 && cell.ranges.tail->share_known() >= kEnoughKnown &&
+	if (of.ranges.tail && tail.messages > 0 && of.ranges.tail->share_known() >= kEnoughKnown &&
 		(tail.messages < kLeastTail || tail.blocks < kLeastTailBlocks)) {
 		const double times = std::max(number(kLeastTail) / number(tail.messages),
 									  number(kLeastTailBlocks) / number(std::max<size_t>(tail.blocks, 1)));
@@ -28,23 +27,23 @@ std::optional<Finding> too_little(const analysis::CellResult &cell, const TailEx
 					   .value = number(tail.messages),
 					   .limit = number(kLeastTail),
 					   .evidence = {{Fact::Blocks, number(tail.blocks)}},
-					   .needed_s = longer_run_s(run_s, kMargin * times)};
+					   .needed_s = longer_run_s(of.run_s, kMargin * times)};
 	}
-	if (!cell.ranges.tail || !cell.ranges.typical) {
+	if (!of.ranges.tail || !of.ranges.typical) {
 		uint64_t needed = 1;
 		while (!stats::supported(needed, from))
 			needed *= 2;
-		Finding missing{.id = FindingId::TailMissing, .value = number(cell.paths.deliveries), .limit = number(needed)};
-		if (cell.paths.deliveries > 0 && cell.paths.deliveries < needed)
-			missing.needed_s = longer_run_s(run_s, kMargin * number(needed) / number(cell.paths.deliveries));
+		Finding missing{.id = FindingId::TailMissing, .value = number(of.messages), .limit = number(needed)};
+		if (of.messages > 0 && of.messages < needed)
+			missing.needed_s = longer_run_s(of.run_s, kMargin * number(needed) / number(of.messages));
 		for (const stats::Percentile lower : {stats::Percentile{99'000}, {95'000}, {90'000}, {75'000}})
-			if (lower.per_100000 < from.per_100000 && stats::supported(cell.paths.deliveries, lower) &&
+			if (lower.per_100000 < from.per_100000 && stats::supported(of.messages, lower) &&
 				!missing.has(Fact::Percent))
 				missing.evidence.push_back({Fact::Percent, lower.per_100000 / 1000.0});
 		return missing;
 	}
-	std::optional<Finding> of_tail = too_few_known(FindingId::TailPathsUnknown, *cell.ranges.tail);
-	return of_tail ? of_tail : too_few_known(FindingId::TypicalPathsUnknown, *cell.ranges.typical);
+	std::optional<Finding> of_tail = too_few_known(FindingId::TailPathsUnknown, *of.ranges.tail);
+	return of_tail ? of_tail : too_few_known(FindingId::TypicalPathsUnknown, *of.ranges.typical);
 }
 
 std::optional<bool> begins_alike(const std::optional<stats::Quantile> &one, const std::optional<stats::Quantile> &other)
@@ -119,7 +118,7 @@ std::optional<AgainstMode> against_mode(const analysis::RunResult &result, size_
 namespace {
 
 // What has a cause that the data tell, and the verdict.
-void judge(TailExplanation &tail, const analysis::CellResult &cell, double run_s)
+void judge(TailExplanation &tail, const TailOf &tail_of)
 {
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
 	double named_ns = 0, own_code_ns = 0, by_chance_ns = 0;
@@ -141,16 +140,44 @@ void judge(TailExplanation &tail, const analysis::CellResult &cell, double run_s
 		return;
 	tail.verdict = TailVerdict::NotTold;
 	if (!of.interval) {
-		tail.refusal = Finding{.id = FindingId::GrowthOfTooFewBlocks,
-							   .value = whole_ns,
-							   .needed_s = longer_run_s(run_s, times_until_interval(cell.ranges.tail->layers))};
+		tail.refusal =
+			Finding{.id = FindingId::GrowthOfTooFewBlocks,
+					.value = whole_ns,
+					.needed_s = longer_run_s(tail_of.run_s, times_until_interval(tail_of.ranges.tail->layers))};
 		return;
 	}
 	const double times = std::ceil(times_as_long(whole_ns, *of.interval).value_or(1));
 	tail.refusal = Finding{.id = FindingId::GrowthMayBeNone,
 						   .value = whole_ns,
 						   .interval = of.interval,
-						   .needed_s = longer_run_s(run_s, times)};
+						   .needed_s = longer_run_s(tail_of.run_s, times)};
+}
+
+// `causes`: also those without a name.
+TailExplanation explained(const TailOf &of, stats::Percentile from, std::vector<Cause> &causes)
+{
+	TailExplanation result;
+	if (of.ranges.tail) {
+		result.messages = of.ranges.tail->layers.deliveries();
+		result.from_ns = of.ranges.tail->from_ns;
+		result.blocks = of.ranges.tail->layers.blocks_with_deliveries();
+		result.most_of_one_block = of.ranges.tail->layers.most_of_one_block();
+	}
+	result.of_blocks = of.blocks;
+	result.refusal = too_little(of, result, from);
+	if (result.refusal)
+		return result;
+	Difference growth = compare({of.ranges.tail->layers, of.code}, {of.ranges.typical->layers, of.code});
+	if (growth.of.ns() <= 0) {
+		result.refusal = Finding{.id = FindingId::TailNotSlower};
+		return result;
+	}
+	result.growth = std::move(growth);
+	causes = causes_of({of.ranges.tail_culprits, of.ranges.tail->layers},
+					   {of.ranges.typical_culprits, of.ranges.typical->layers});
+	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
+	judge(result, of);
+	return result;
 }
 
 } // namespace
@@ -175,33 +202,21 @@ double times_until_interval(const analysis::Breakdown &layers)
 					number(stats::kMinBlocks) / number(std::max<size_t>(openings.size(), 1)));
 }
 
+TailExplanation explain_tail(const TailOf &of, stats::Percentile from)
+{
+	std::vector<Cause> causes;
+	return explained(of, from, causes);
+}
+
 TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head, stats::Percentile from)
 {
-	TailExplanation result;
-	if (cell.ranges.tail) {
-		result.messages = cell.ranges.tail->layers.deliveries();
-		result.from_ns = cell.ranges.tail->from_ns;
-		result.blocks = cell.ranges.tail->layers.blocks_with_deliveries();
-		result.most_of_one_block = cell.ranges.tail->layers.most_of_one_block();
-	}
-	result.of_blocks = cell.blocks.probed;
+	std::vector<Cause> causes;
+	TailExplanation result =
+		explained({cell.ranges, cell.paths.deliveries, cell.blocks.probed, head.budget_s, cell.code()}, from, causes);
 	result.as_without_probes = begins_alike(cell.ranges.tail_begin, cell.ranges.tail_begin_probed);
 	result.unprobed = tail_without_probes(cell, result.as_without_probes);
-	result.refusal = too_little(cell, result, head.budget_s, from);
-	if (result.refusal)
-		return result;
-	const bool of_library = cell.is_of_library();
-	Difference growth = compare({cell.ranges.tail->layers, of_library}, {cell.ranges.typical->layers, of_library});
-	if (growth.of.ns() <= 0) {
-		result.refusal = Finding{.id = FindingId::TailNotSlower};
-		return result;
-	}
-	result.growth = std::move(growth);
-	const std::vector<Cause> causes = causes_of({cell.ranges.tail_culprits, cell.ranges.tail->layers},
-												{cell.ranges.typical_culprits, cell.ranges.typical->layers});
-	result.remedies = remedies_of(result.growth, causes, cell, head);
-	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
-	judge(result, cell, head.budget_s);
+	if (result.is_explained())
+		result.remedies = remedies_of(result.growth, causes, cell, head);
 	return result;
 }
 

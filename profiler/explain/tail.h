@@ -59,6 +59,17 @@ inline constexpr uint64_t kLeastTail = 10; // messages
 inline constexpr size_t kLeastTailBlocks = 3;
 inline constexpr double kExplained = 0.8, kPartlyExplained = 0.4; // of the growth has a named cause
 
+// Messages whose slowest are to be explained.
+struct TailOf {
+	const analysis::TypicalAndTail &ranges;
+	uint64_t messages = 0; // with probes, also those without a path
+	size_t blocks = 0; // with probes
+	double run_s = 0; // how long they were measured
+	analysis::Code code = analysis::Code::OfSides;
+};
+// Without remedies. The other one: of a cell.
+TailExplanation explain_tail(const TailOf &of, stats::Percentile from);
+
 // TooFew without a tail that stands for all of it. `head`: of the cell's run; `from`: where its tails begin.
 TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head &head,
 							 stats::Percentile from = stats::kP99);

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sstream>
+#include <utility>
 
 #include "profiler/analysis/analyse.h"
-#include "profiler/analysis/links.h"
+#include "profiler/analysis/link_ranges.h"
 #include "profiler/analysis/named_cells.h"
-#include "profiler/analysis/slowest.h"
 #include "profiler/explain/against.h"
 #include "profiler/explain/notices.h"
 #include "profiler/explain/tail.h"
@@ -25,6 +26,7 @@
 #include "profiler/text/attached_lines.h"
 #include "profiler/text/finding_words.h"
 #include "profiler/text/function_lines.h"
+#include "profiler/text/link_lines.h"
 #include "profiler/text/message_lines.h"
 #include "profiler/text/mode_lines.h"
 #include "profiler/text/tail_lines.h"
@@ -115,19 +117,102 @@ void refuse_attached(const std::string &run, const char *what)
 								  run, what, run));
 }
 
+// Whether each word of the text is one of the programs, or the kind of the stream.
+bool is_named(const analysis::LinkRanges &link, const std::string &text)
+{
+	std::istringstream words(text);
+	for (std::string word; words >> word;)
+		if (word != link.client && word != link.server && word != analysis::word_of(link.kind))
+			return false;
+	return true;
+}
+
+std::vector<size_t> links_of(const analysis::RangesOfLinks &ranges, const Question &question, const std::string &run)
+{
+	constexpr size_t kMost = 6; // of one screen
+	std::vector<size_t> links;
+	for (size_t i = 0; i < ranges.links.size(); ++i)
+		if (is_named(ranges.links[i], question.cell))
+			links.push_back(i);
+	if (links.empty() && !question.cell.empty())
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--cell: \"{}\" names no two programs of {} that talk: icepath report "
+								  "-v {} lists them, as 'client server' or 'client server tcp'",
+								  question.cell, run, run));
+	if (links.empty())
+		throw Failure(ExitCode::Invalid, run + ": nothing was seen that one of its programs gave to another");
+	if (question.cell.empty() && !question.verbose)
+		links.resize(std::min(links.size(), kMost));
+	return links;
+}
+
+void refuse_what_attached_runs_lack(const std::string &run, const Question &question)
+{
+	for (const auto &[is_asked, option] :
+		 {std::pair(!question.against.empty(), "--against"), std::pair(question.modes, "--modes"),
+		  std::pair(question.stacks, "--stacks"), std::pair(question.json, "--json")})
+		if (is_asked)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{} is a run of icepath attach, of which explain {} isn't made: it tells --tail, "
+									  "--worst and --message; icepath report --json {} has the figures",
+									  run, option, run));
+}
+
+// Whether one of them is explained.
+bool add_tails(text::Page &page, const analysis::RangesOfLinks &ranges, const std::vector<size_t> &links,
+			   const Question &question)
+{
+	bool any = false;
+	const double run_s = static_cast<double>(ranges.result.end_ns - ranges.result.begin_ns) / 1e9;
+	for (const size_t index : links) {
+		const analysis::LinkRanges &link = ranges.links[index];
+		const explain::TailExplanation tail = explain::explain_tail(
+			{link.ranges, link.count, link.windows, run_s, analysis::Code::OfPrograms}, question.tail);
+		text::add_tail(page, ranges, index, tail, question.tail);
+		any = any || tail.is_explained();
+	}
+	return any;
+}
+
+// The slowest one of each link, the slowest of all first. Whether there is any.
+bool add_slowest(text::Page &page, const analysis::RangesOfLinks &ranges, const std::vector<size_t> &links)
+{
+	std::vector<const analysis::LinkRanges *> slowest;
+	for (const size_t link : links)
+		if (ranges.links[link].slowest)
+			slowest.push_back(&ranges.links[link]);
+	std::ranges::stable_sort(slowest, std::ranges::greater{},
+							 [](const analysis::LinkRanges *link) { return link->slowest->latency_ns(); });
+	for (const analysis::LinkRanges *link : slowest)
+		text::add_exchange(page, ranges.result, *link,
+						   {link->is_of_requests, link->to_server, link->slowest->round, link->slowest->path.send_ns,
+							link->slowest->path.recv_ns},
+						   *link->slowest);
+	return !slowest.empty();
+}
+
 Explanation explanation_of_attached(const std::string &run, const Question &question, const text::Style &style)
 {
-	if (!question.worst)
-		throw Failure(
-			ExitCode::Usage,
-			fmt::format("{} is a run of icepath attach: icepath explain --worst {} tells its slowest requests", run,
-						run));
-	analysis::Slowest slowest;
-	analysis::analyse_attached(run, &slowest);
-	const std::vector<analysis::SlowRequest> requests = slowest.take();
-	if (requests.empty())
+	refuse_what_attached_runs_lack(run, question);
+	const analysis::RangesOfLinks ranges = analysis::ranges_of_links(run, question.tail, question.message);
+	text::Page page = page_of(style);
+	if (question.message) {
+		if (!ranges.asked)
+			throw Failure(ExitCode::Usage, fmt::format("--message: {} has no message that thread {} sent at {} ns, or "
+													   "nobody is known to have taken it: icepath export -f csv {} "
+													   "lists them by from_tid and send_ns",
+													   run, question.message->round, question.message->seq, run));
+		text::add_exchange(page, ranges.result, ranges.links[ranges.asked->link], ranges.asked->what,
+						   ranges.asked->message);
+		return {page.take()};
+	}
+	const std::vector<size_t> links = links_of(ranges, question, run);
+	const bool refused = question.worst ? !add_slowest(page, ranges, links) : !add_tails(page, ranges, links, question);
+	if (links.size() < ranges.links.size() && question.cell.empty())
+		page.line(fmt::format("{} more pairs of programs: icepath explain -v", ranges.links.size() - links.size()));
+	if (refused && question.worst)
 		throw Failure(ExitCode::Invalid, run + ": no request has a path: icepath report says why");
-	return {text::slow_requests(requests, style)};
+	return {page.take(), refused};
 }
 
 } // namespace

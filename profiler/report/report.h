@@ -21,7 +21,9 @@ Report report_of(const std::string &run, const text::Style &style);
 
 // What `icepath explain` is asked.
 struct Question {
-	std::string cell = {}; // as named_cells.h takes it; empty: every cell
+	// As named_cells.h takes it; of an attached run words, each the name of a program or of a kind of stream. Empty:
+	// every one.
+	std::string cell = {};
 	std::string against = {}; // why `cell` is slower than this one: against.h
 	stats::Percentile tail = stats::kP99; // why these messages are slow: tail.h
 	bool modes = false; // by which layers they differ: mode_difference.h

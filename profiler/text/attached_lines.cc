@@ -30,14 +30,9 @@ std::string percentile_of(const Latencies &latencies, double share)
 	return ns ? micro(static_cast<double>(*ns)) : "–";
 }
 
-// A relay's code is a program's own here, too.
 LayerKind kind_of(const analysis::Place &place)
 {
-	if (place.layer == Layer::RelayUser)
-		return LayerKind::YourCode;
-	if (place.layer == Layer::RelayKernel)
-		return LayerKind::Kernel;
-	return analysis::kind_of(place.layer, place.part, false);
+	return analysis::kind_of(place.layer, place.part, analysis::Code::OfPrograms);
 }
 
 std::string bar_of(const Latencies &latencies, const Look &look)
@@ -135,9 +130,8 @@ std::string processes(const std::string &program, size_t count)
 
 void add_link(Page &page, const Link &link, double seconds)
 {
-	const bool is_pipe = link.kind == model::StreamKind::Pipe || link.kind == model::StreamKind::Fifo;
 	page.heading(page.spelled(fmt::format("{} {} {}   {}, {} connection{}", processes(link.client, link.clients.size()),
-										  is_pipe ? "→" : "↔", processes(link.server, link.servers.size()),
+										  analysis::arrow_of(link.kind), processes(link.server, link.servers.size()),
 										  analysis::word_of(link.kind), link.connections.size(),
 										  link.connections.size() == 1 ? "" : "s")));
 	Table table = table_of_sent();
@@ -275,25 +269,6 @@ std::string words_of(const analysis::Place &place)
 		return "blocked, woken";
 	}
 	return "";
-}
-
-std::string slow_requests(const std::vector<analysis::SlowRequest> &requests, const Style &style)
-{
-	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
-	for (const analysis::SlowRequest &request : requests) {
-		page.heading(page.spelled(fmt::format("{} → {}: the slowest request, {} µs", request.client, request.server,
-											  stats::exact_microseconds(request.ns))));
-		Table table({{Side::Right, 12}, {Side::Right, 12, 1}});
-		table.add({"at µs", "µs"});
-		for (const analysis::Piece &piece : request.pieces)
-			table.add(
-				{stats::exact_microseconds(piece.begin_ns), stats::exact_microseconds(piece.end_ns - piece.begin_ns)},
-				page.spelled(fmt::format(" {} {} {}: {}{}", kind_symbol(kind_of(piece.place), 1, page.look()),
-										 piece.place.program, piece.tid, words_of(piece.place),
-										 piece.place.by.empty() ? "" : ", " + piece.place.by)));
-		table.add_to(page);
-	}
-	return page.take();
 }
 
 std::string attached_report(const analysis::AttachedResult &result, const Style &style)

@@ -5,15 +5,11 @@
 #include <string>
 
 #include "profiler/analysis/links.h"
-#include "profiler/analysis/slowest.h"
 #include "profiler/text/terminal.h"
 
 namespace icepath::text {
 
 std::string attached_report(const analysis::AttachedResult &result, const Style &style);
-
-// Each request piece by piece.
-std::string slow_requests(const std::vector<analysis::SlowRequest> &requests, const Style &style);
 
 // "waiting for a CPU", "blocked for storage": a place in plain words, without its program.
 std::string words_of(const analysis::Place &place);

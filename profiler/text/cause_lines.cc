@@ -13,18 +13,19 @@ namespace icepath::text {
 namespace {
 
 // How a cause is told apart from another of its name.
-std::string rest_of(const explain::Cause &cause)
+std::string rest_of(const explain::Cause &cause, analysis::Code code)
 {
 	const bool says_more =
 		cause.origin == analysis::Origin::OtherTarget ||
 		(analysis::is_own(cause.origin) && !(cause.origin == analysis::Origin::OwnTimer && cause.ended_sleep));
-	return says_more ? fmt::format("{}, {}", model::name(cause.layer), word(cause.origin))
+	return says_more ? fmt::format("{}, {}", model::name(cause.layer), word(cause.origin, code))
 					 : std::string(model::name(cause.layer));
 }
 
 } // namespace
 
-void add_causes(Page &page, const std::vector<explain::Cause> &causes, const char *of_a, const char *of_b)
+void add_causes(Page &page, const std::vector<explain::Cause> &causes, const char *of_a, const char *of_b,
+				analysis::Code code)
 {
 	constexpr size_t kShown = 6;
 	std::vector<explain::Cause> shown = causes;
@@ -43,7 +44,7 @@ void add_causes(Page &page, const std::vector<explain::Cause> &causes, const cha
 	for (const explain::Cause &cause : shown)
 		table.add({cause.name, stats::percent(cause.share), stats::percent(cause.other_share),
 				   cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here",
-				   stats::microseconds(cause.when_there_ns), rest_of(cause)});
+				   stats::microseconds(cause.when_there_ns), rest_of(cause, code)});
 	page.line();
 	table.add_to(page);
 	page.line();

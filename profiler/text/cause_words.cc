@@ -25,10 +25,17 @@ constexpr std::array<OfOrigin, analysis::kOriginIds.size()> kOrigins = {
 	 {"the idle CPU", "the idle CPU"},
 	 {"no record tells", "no record tells"}}};
 
+OfOrigin words_of(Origin origin, analysis::Code code)
+{
+	if (origin == Origin::OwnThread && code == analysis::Code::OfPrograms)
+		return {"a watched program", "watched programs"};
+	return kOrigins.at(static_cast<size_t>(origin));
+}
+
 } // namespace
 
-std::string_view word(Origin origin) { return kOrigins.at(static_cast<size_t>(origin)).one; }
-std::string_view words_of_many(Origin origin) { return kOrigins.at(static_cast<size_t>(origin)).many; }
+std::string_view word(Origin origin, analysis::Code code) { return words_of(origin, code).one; }
+std::string_view words_of_many(Origin origin, analysis::Code code) { return words_of(origin, code).many; }
 
 std::string words_of(const explain::CulpritSum &sum)
 {

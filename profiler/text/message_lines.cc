@@ -93,7 +93,7 @@ namespace {
 constexpr size_t kBarOfMessage = 24, kMostSteps = 60; // a thread that often yields its CPU makes thousands
 
 // Where the step lies between send and recv; at least one column.
-std::string bar_of(const explain::MessageStep &step, uint64_t latency_ns, bool of_library, const Look &look)
+std::string bar_of(const explain::MessageStep &step, uint64_t latency_ns, analysis::Code code, const Look &look)
 {
 	const auto column = [&](uint64_t ns) {
 		return static_cast<size_t>(static_cast<double>(ns) / static_cast<double>(std::max<uint64_t>(latency_ns, 1)) *
@@ -101,7 +101,7 @@ std::string bar_of(const explain::MessageStep &step, uint64_t latency_ns, bool o
 	};
 	const size_t from = std::min(column(step.offset_ns), kBarOfMessage - 1);
 	const size_t to = std::clamp(column(step.offset_ns + step.ns), from + 1, kBarOfMessage);
-	return std::string(from, ' ') + kind_symbol(analysis::kind_of(step.layer, step.part, of_library), to - from, look) +
+	return std::string(from, ' ') + kind_symbol(analysis::kind_of(step.layer, step.part, code), to - from, look) +
 		   std::string(kBarOfMessage - to, ' ');
 }
 
@@ -147,19 +147,22 @@ std::string certainty_of(const explain::MessageStep &step)
 					   who.empty() ? "" : "  <- " + who);
 }
 
-void add_typical(Page &page, const analysis::WorstMessage &message, const analysis::LatencyRange &typical)
+void add_typical(Page &page, const analysis::WorstMessage &message, const analysis::LatencyRange &typical,
+				 const char *things)
 {
 	page.paragraph("typical",
-				   fmt::format("its layers are compared with the mean of the same in {} typical messages (p40 to p60), "
+				   fmt::format("its layers are compared with the mean of the same in {} typical {} (p40 to p60), "
 							   "which take {} µs: it takes {:.3g} times as long",
-							   stats::count(typical.layers.deliveries()), stats::microseconds(typical.layers.mean_ns()),
+							   stats::count(typical.layers.deliveries()), things,
+							   stats::microseconds(typical.layers.mean_ns()),
 							   static_cast<double>(message.latency_ns()) / typical.layers.mean_ns()));
 }
 
 // The longest steps, where there are many.
-void add_steps(Page &page, const analysis::WorstMessage &message, const analysis::CellResult &cell)
+void add_steps(Page &page, const analysis::WorstMessage &message, const analysis::LatencyRange *typical,
+			   analysis::Code code)
 {
-	const std::vector<explain::MessageStep> steps = explain::steps_of(message, cell);
+	const std::vector<explain::MessageStep> steps = explain::steps_of(message, typical);
 	const std::string no_bar(kBarOfMessage, ' ');
 	Table table({{Side::Right}, {}, {}, {Side::Right}, {Side::Right}, {Side::Right}});
 	table.add({"at µs", "layer", "thread", "CPU", "µs", "× typical"}, "  " + no_bar + "  known");
@@ -170,9 +173,8 @@ void add_steps(Page &page, const analysis::WorstMessage &message, const analysis
 	uint64_t shown_ns = 0;
 	for (const size_t i : shown) {
 		const explain::MessageStep &step = steps[i];
-		table.add(texts_of(step, cell.ranges.tells_typical()),
-				  "  " + bar_of(step, message.latency_ns(), cell.is_of_library(), page.look()) +
-					  page.spelled(certainty_of(step)));
+		table.add(texts_of(step, typical != nullptr),
+				  "  " + bar_of(step, message.latency_ns(), code, page.look()) + page.spelled(certainty_of(step)));
 		shown_ns += step.ns;
 	}
 	if (shown.size() < steps.size())
@@ -186,19 +188,25 @@ void add_steps(Page &page, const analysis::WorstMessage &message, const analysis
 
 } // namespace
 
+void add_path(Page &page, const analysis::WorstMessage &message, const analysis::LatencyRange *typical,
+			  analysis::Code code, const char *things)
+{
+	if (!message.path.complete() || message.path.segments.empty()) {
+		page.paragraph("no path", std::string(path::kReasonNames[static_cast<size_t>(
+									  message.path.complete() ? path::Reason::NoEvidence : message.path.reason)]));
+		return;
+	}
+	if (typical)
+		add_typical(page, message, *typical, things);
+	add_steps(page, message, typical, code);
+}
+
 void add_message(Page &page, const analysis::WorstMessage &message, const analysis::CellResult &cell)
 {
 	page.heading(fmt::format("{}: {} {} of round {}, {} (--message {})", model::title(cell.cell),
 							 message.back ? "answer" : "message", stats::count(message.seq), message.round,
 							 stats::duration(static_cast<double>(message.latency_ns())), explain::name_of(message)));
-	if (!message.path.complete() || message.path.segments.empty()) {
-		page.paragraph("no path", std::string(path::kReasonNames[static_cast<size_t>(
-									  message.path.complete() ? path::Reason::NoEvidence : message.path.reason)]));
-	} else {
-		if (cell.ranges.tells_typical())
-			add_typical(page, message, *cell.ranges.typical);
-		add_steps(page, message, cell);
-	}
+	add_path(page, message, cell.ranges.tells_typical() ? &*cell.ranges.typical : nullptr, cell.code());
 	page.line();
 }
 

@@ -23,9 +23,16 @@ std::string run_text(double seconds)
 								   : option + " s";
 }
 
-std::string longer_text(const Finding &finding)
+// "icepath run -d 40"
+std::string longer_command(const RunResult &result, const Finding &finding)
 {
-	return "measure longer (icepath run -d" + (finding.needed_s ? " " + duration_option(*finding.needed_s) : "") + ")";
+	return fmt::format("icepath {} -d{}", result.head.attached ? "attach" : "run",
+					   finding.needed_s ? " " + duration_option(*finding.needed_s) : "");
+}
+
+std::string longer_text(const RunResult &result, const Finding &finding)
+{
+	return "measure longer (" + longer_command(result, finding) + ")";
 }
 
 std::string title_in(const RunResult &result, const Finding &finding)
@@ -60,15 +67,16 @@ std::string not_told_apart_text(const RunResult &result, const Finding &finding)
 
 const Wording kOfRefusals[] = {
 	{Id::TailTooFewMessages, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 const double blocks = finding.number(Fact::Blocks);
 		 return fmt::format("{} messages of the tail have a known path, in {} block{}; {} in {} are needed: {}",
 							count_in(finding), count_of(blocks), blocks == 1 ? "" : "s",
-							count_of(finding.limit.value()), explain::kLeastTailBlocks, longer_text(finding));
+							count_of(finding.limit.value()), explain::kLeastTailBlocks, longer_text(result, finding));
 	 }},
 	{Id::TailMissing, "",
-	 [](const RunResult &, const Finding &finding) {
-		 return fmt::format("{} messages with probes have no such tail: {}{}", count_in(finding), longer_text(finding),
+	 [](const RunResult &result, const Finding &finding) {
+		 return fmt::format("{} messages with probes have no such tail: {}{}", count_in(finding),
+							longer_text(result, finding),
 							finding.has(Fact::Percent)
 								? fmt::format(", or ask for a tail that they have (icepath explain --tail {:g})",
 											  finding.number(Fact::Percent))
@@ -85,22 +93,22 @@ const Wording kOfRefusals[] = {
 		 return unknown_text(finding, "messages of mode " + count_in(finding, Fact::Mode));
 	 }},
 	{Id::TailNotSlower, "",
-	 [](const RunResult &, const Finding &finding) {
-		 return "the slowest messages take no longer than typical ones: " + longer_text(finding);
+	 [](const RunResult &result, const Finding &finding) {
+		 return "the slowest messages take no longer than typical ones: " + longer_text(result, finding);
 	 }},
 	{Id::GrowthOfTooFewBlocks, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 return fmt::format("the growth of {} µs comes from too few blocks: {}",
-							stats::microseconds(finding.value.value()), longer_text(finding));
+							stats::microseconds(finding.value.value()), longer_text(result, finding));
 	 }},
 	{Id::GrowthMayBeNone, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 return fmt::format("the growth of {} µs may be none: its interval is {} to {} µs. If blocks go on like "
 							"these, {}",
 							stats::microseconds(finding.value.value()), stats::microseconds(finding.interval->low),
 							stats::microseconds(finding.interval->high),
-							finding.needed_s ? "a run of " + run_text(*finding.needed_s) + " tells (icepath run -d " +
-												   duration_option(*finding.needed_s) + ")"
+							finding.needed_s ? "a run of " + run_text(*finding.needed_s) + " tells (" +
+												   longer_command(result, finding) + ")"
 											 : "no run is long enough to tell");
 	 }},
 	{Id::SameCell, "--cell and --against name the same cell: `icepath report -v RUN` lists the titles"},
@@ -111,20 +119,20 @@ const Wording kOfRefusals[] = {
 							title_in(result, finding));
 	 }},
 	{Id::TooFewRounds, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 return fmt::format("fewer than {} rounds measured both cells: {}", count_of(finding.limit.value()),
-							longer_text(finding));
+							longer_text(result, finding));
 	 }},
 	{Id::RatioWithoutBounds, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 return fmt::format("{} rounds differ so much that by them the ratio could be anything: {}",
-							count_in(finding, Fact::Rounds), longer_text(finding));
+							count_in(finding, Fact::Rounds), longer_text(result, finding));
 	 }},
 	{Id::TooFewOpenings, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 return fmt::format("fewer than {} openings measured both cells, and a difference may be the luck of their "
 							"processes: {}",
-							count_of(finding.limit.value()), longer_text(finding));
+							count_of(finding.limit.value()), longer_text(result, finding));
 	 }},
 	{Id::NotToldApart, "", not_told_apart_text},
 	{Id::NoProbes, "",
@@ -134,19 +142,20 @@ const Wording kOfRefusals[] = {
 	 }},
 	{Id::TooFewProbed, "",
 	 [](const RunResult &result, const Finding &finding) {
-		 return fmt::format("{} has too few messages with probes: {}", title_in(result, finding), longer_text(finding));
+		 return fmt::format("{} has too few messages with probes: {}", title_in(result, finding),
+							longer_text(result, finding));
 	 }},
 	{Id::TypicalOfTooFewBlocks, "",
-	 [](const RunResult &, const Finding &finding) {
-		 return "their typical messages come from too few blocks with probes: " + longer_text(finding);
+	 [](const RunResult &result, const Finding &finding) {
+		 return "their typical messages come from too few blocks with probes: " + longer_text(result, finding);
 	 }},
 	{Id::ProbesDisagree, "",
-	 [](const RunResult &, const Finding &finding) {
+	 [](const RunResult &result, const Finding &finding) {
 		 return fmt::format("without probes it takes {} as long, but with probes the typical messages of both don't "
 							"differ likewise: {} and {} µs. So layers, which only blocks with probes have, can't "
 							"explain it: {}",
 							times_words(finding), stats::microseconds(finding.number(Fact::HighNs)),
-							stats::microseconds(finding.number(Fact::LowNs)), longer_text(finding));
+							stats::microseconds(finding.number(Fact::LowNs)), longer_text(result, finding));
 	 }},
 };
 

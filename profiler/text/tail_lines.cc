@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "profiler/explain/one_message.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/cause_lines.h"
@@ -16,6 +17,7 @@
 #include "profiler/text/difference_table.h"
 #include "profiler/text/environment.h"
 #include "profiler/text/finding_words.h"
+#include "profiler/text/link_lines.h"
 #include "profiler/text/mode_words.h"
 #include "profiler/text/remedy_words.h"
 #include "profiler/text/unknown_words.h"
@@ -34,22 +36,21 @@ std::string quantile_text(const std::optional<stats::Quantile> &quantile)
 }
 
 // Says first which messages of the tail the table leaves out.
-void add_unknown(Page &page, const analysis::CellResult &cell, const explain::TailExplanation &tail)
+void add_unknown(Page &page, uint64_t of_tail, const explain::TailExplanation &tail, const char *things,
+				 const std::string &of_all)
 {
-	const uint64_t missing = cell.ranges.tail->messages - std::min(cell.ranges.tail->messages, tail.messages);
+	const uint64_t missing = of_tail - std::min(of_tail, tail.messages);
 	if (missing == 0)
 		return;
-	const std::string of_all = without_path_text(cell);
-	page.paragraph("unknown",
-				   fmt::format("{} of {} messages of the tail have no known path, so the rest leaves them out{}",
-							   stats::count(missing), stats::count(cell.ranges.tail->messages),
-							   of_all.empty() ? "" : ". Of all of the cell, " + of_all));
+	page.paragraph("unknown", fmt::format("{} of {} {} of the tail have no known path, so the rest leaves them out{}",
+										  stats::count(missing), stats::count(of_tail), things,
+										  of_all.empty() ? "" : ". Of all of the cell, " + of_all));
 }
 
-void add_spread(Page &page, const explain::TailExplanation &tail)
+void add_spread(Page &page, const explain::TailExplanation &tail, const char *blocks)
 {
-	page.paragraph("spread", fmt::format("in {} of {} blocks with probes, at most {} in one{}", tail.blocks,
-										 tail.of_blocks, stats::percent(tail.most_of_one_block),
+	page.paragraph("spread", fmt::format("in {} of {} {}, at most {} in one{}", tail.blocks, tail.of_blocks, blocks,
+										 stats::percent(tail.most_of_one_block),
 										 tail.most_of_one_block > 0.5 ? ": mostly one bad moment" : ""));
 }
 
@@ -91,9 +92,21 @@ void add_unprobed(Page &page, const analysis::RunResult &result, size_t index, c
 	page.paragraph("unprobed", text);
 }
 
+const char *own_code_words(analysis::Code code)
+{
+	switch (code) {
+	case analysis::Code::OfSides:
+		return "its own code";
+	case analysis::Code::OfLibrary:
+		return "the library's own code";
+	case analysis::Code::OfPrograms:
+		return "the programs' own code";
+	}
+	return "";
+}
+
 // "explained: 93.0 % of the growth has a cause: the library's own code 91.0 %, tasks of others 2.0 %"
-std::string verdict_words(const analysis::RunResult &result, const analysis::CellResult &cell,
-						  const explain::TailExplanation &tail)
+std::string verdict_words(const analysis::RunResult &result, const explain::TailExplanation &tail, analysis::Code code)
 {
 	std::string text = explain::kTailVerdicts[static_cast<size_t>(tail.verdict)];
 	if (tail.verdict == explain::TailVerdict::NotTold)
@@ -112,9 +125,10 @@ std::string verdict_words(const analysis::RunResult &result, const analysis::Cel
 	std::vector<std::pair<double, std::string>> parts;
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
 	for (const auto &[origin, of] : by_origin)
-		parts.emplace_back(std::min(of.ns / whole_ns, 1.0), of.names > 1 ? words_of_many(origin) : word(origin));
+		parts.emplace_back(std::min(of.ns / whole_ns, 1.0),
+						   of.names > 1 ? words_of_many(origin, code) : word(origin, code));
 	if (tail.own_code > 0)
-		parts.emplace_back(tail.own_code, cell.is_of_library() ? "the library's own code" : "its own code");
+		parts.emplace_back(tail.own_code, own_code_words(code));
 	std::ranges::stable_sort(parts, std::ranges::greater(), &std::pair<double, std::string>::first);
 	constexpr double kWorthSaying = 0.01;
 	std::vector<std::string> words;
@@ -146,15 +160,15 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 	page.heading(fmt::format("{}: the tail, from {} on, is {} of {} messages, all of {} or more", title, name,
 							 stats::count(tail.messages), stats::count(cell.paths.complete()),
 							 stats::duration(static_cast<double>(tail.from_ns))));
-	add_unknown(page, cell, tail);
-	add_spread(page, tail);
+	add_unknown(page, cell.ranges.tail->messages, tail, "messages", without_path_text(cell));
+	add_spread(page, tail, "blocks with probes");
 	add_probes(page, cell, tail, name);
 	add_unprobed(page, result, index, tail);
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
 										  known_text(*cell.ranges.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 	add_causes(page, tail.causes, "in tail", "in typical");
-	page.paragraph("verdict", verdict_words(result, cell, tail));
+	page.paragraph("verdict", verdict_words(result, tail, cell.code()));
 	std::vector<Step> next = steps_against_mode(result, index, tail);
 	std::vector<explain::Remedy> others = tail.remedies;
 	if (const auto against = explain::against_mode(result, index, tail))
@@ -163,6 +177,38 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 		});
 	std::ranges::move(steps_of(others, cell.cell, "the growth", tail.growth.has_shares()), std::back_inserter(next));
 	add_next(page, next);
+	page.line();
+}
+
+void add_tail(Page &page, const analysis::RangesOfLinks &ranges, size_t index, const explain::TailExplanation &tail,
+			  stats::Percentile from)
+{
+	constexpr analysis::Code kCode = analysis::Code::OfPrograms;
+	const analysis::LinkRanges &link = ranges.links[index];
+	analysis::RunResult of_words; // for what the words of findings need
+	of_words.head = ranges.result.head;
+	const std::string name = stats::percentile_name(from), title = title_of(link);
+	const char *const things = things_of(link);
+	if (!tail.is_explained()) {
+		page.heading(fmt::format("{}: the tail, from {} on", title, name));
+		page.paragraph("verdict", "too few: " + words(of_words, tail.refusal.value()));
+		page.line();
+		return;
+	}
+	page.heading(fmt::format("{}: the tail, from {} on, is {} of {} {}, all of {} or more", title, name,
+							 stats::count(tail.messages), stats::count(link.count), things,
+							 stats::duration(static_cast<double>(tail.from_ns))));
+	add_unknown(page, link.ranges.tail->messages, tail, things, "");
+	add_spread(page, tail, "windows of a second");
+	page.paragraph("typical", fmt::format("{} {} from p40 to p60. Each counts the same",
+										  known_text(*link.ranges.typical), things));
+	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
+	add_causes(page, tail.causes, "in tail", "in typical", kCode);
+	page.paragraph("verdict", verdict_words(of_words, tail, kCode));
+	if (link.slowest)
+		page.paragraph("slowest", fmt::format("{}: icepath explain RUN --message {}",
+											  stats::duration(static_cast<double>(link.slowest->latency_ns())),
+											  explain::name_of(*link.slowest)));
 	page.line();
 }
 

@@ -91,7 +91,7 @@ TEST(Difference, HasEachWakingByItself)
 {
 	const analysis::Breakdown a = breakdown_of(kRelayed, std::vector<double>(8, 1)),
 							  b = breakdown_of(kDirect, std::vector<double>(8, 1));
-	const Difference difference = compare({a, true}, {b, false});
+	const Difference difference = compare({a, analysis::Code::OfLibrary}, {b, analysis::Code::OfSides});
 	EXPECT_EQ(difference.of.a_ns, 18'100u);
 	EXPECT_EQ(difference.of.b_ns, 5'300u);
 	ASSERT_FALSE(difference.kinds.empty());
@@ -115,7 +115,7 @@ TEST(Difference, HasEachWakingByItself)
 TEST(Difference, TellsLibraryFromOwnCode)
 {
 	const analysis::Breakdown a = breakdown_of(kDirect, kEight), b = breakdown_of(kDirect, kEight);
-	const Difference difference = compare({a, true}, {b, false});
+	const Difference difference = compare({a, analysis::Code::OfLibrary}, {b, analysis::Code::OfSides});
 	EXPECT_EQ(difference.of.ns(), 0);
 	const auto of = [&](analysis::LayerKind kind) {
 		const auto found = std::ranges::find(difference.kinds, kind, &KindDifference::kind);
@@ -130,7 +130,7 @@ TEST(Difference, IsAsCertainAsTheBlocksAreAlike)
 	std::vector<ThreadPiece> more = kDirect;
 	more[2].ns += 3000;
 	const analysis::Breakdown a = breakdown_of(more, kEight), b = breakdown_of(kDirect, kEight);
-	const Difference difference = compare({a, false}, {b, false});
+	const Difference difference = compare({a, analysis::Code::OfSides}, {b, analysis::Code::OfSides});
 	const DifferenceRow *wakeup = row_of(difference, Layer::Wakeup, path::Role::Receiver);
 	ASSERT_TRUE(wakeup && wakeup->of.interval && wakeup->of.share_interval);
 	EXPECT_TRUE(wakeup->of.is_told());
@@ -165,7 +165,8 @@ TEST(Difference, AddsUpToTheNanosecond)
 				}
 				side.end_block(messages + random() % 50, block);
 			}
-		const Difference difference = compare({sides[0], random() % 2 == 0}, {sides[1], random() % 2 == 0});
+		const auto any = [&] { return static_cast<analysis::Code>(random() % 3); };
+		const Difference difference = compare({sides[0], any()}, {sides[1], any()});
 		EXPECT_NEAR(static_cast<double>(difference.of.a_ns), sides[0].mean_ns(), 1);
 		EXPECT_NEAR(static_cast<double>(difference.of.b_ns), sides[1].mean_ns(), 1);
 		uint64_t a_ns = 0, b_ns = 0;
@@ -190,7 +191,8 @@ TEST(Difference, IsATableOfWhatDiffers)
 	const analysis::Breakdown a = breakdown_of(kRelayed, std::vector<double>(8, 1)),
 							  b = breakdown_of(kDirect, std::vector<double>(8, 1));
 	text::Page page({false, true}, 100);
-	text::add_difference(page, compare({a, true}, {b, true}), {"fast", "plain", "longer by", "of it"});
+	text::add_difference(page, compare({a, analysis::Code::OfLibrary}, {b, analysis::Code::OfLibrary}),
+						 {"fast", "plain", "longer by", "of it"});
 	const std::string text = page.take();
 	for (const char *line : {
 			 "  mean µs                           fast  plain  longer by         of it\n",
@@ -212,11 +214,11 @@ TEST(Difference, HasNoSharesWhereAPartIsMoreThanTheWhole)
 	const std::vector<double> alike(8, 1);
 	const analysis::Breakdown a = breakdown_of(more, alike), b = breakdown_of(other, alike),
 							  plain = breakdown_of(kDirect, alike);
-	EXPECT_TRUE(compare({a, false}, {plain, false}).has_shares());
-	const Difference difference = compare({a, false}, {b, false});
+	EXPECT_TRUE(compare({a, analysis::Code::OfSides}, {plain, analysis::Code::OfSides}).has_shares());
+	const Difference difference = compare({a, analysis::Code::OfSides}, {b, analysis::Code::OfSides});
 	ASSERT_EQ(difference.of.ns(), 500);
 	EXPECT_FALSE(difference.has_shares());
-	EXPECT_FALSE(compare({a, false}, {a, false}).has_shares()) << "of nothing";
+	EXPECT_FALSE(compare({a, analysis::Code::OfSides}, {a, analysis::Code::OfSides}).has_shares()) << "of nothing";
 	EXPECT_EQ(text::most_of_it(difference),
 			  "It takes longer in: kernel +3.00 µs, sender.kernel. Some others take less");
 	text::Page page({false, true}, 100);
@@ -255,7 +257,7 @@ TEST(Difference, TellsRowsOfOneLayerApart)
 	interrupted.push_back({Layer::Interrupt, Part::None, 1, 9, 2000});
 	const std::vector<double> alike(8, 1);
 	const analysis::Breakdown a = breakdown_of(interrupted, alike), b = breakdown_of(kDirect, alike);
-	const Difference difference = compare({a, false}, {b, false});
+	const Difference difference = compare({a, analysis::Code::OfSides}, {b, analysis::Code::OfSides});
 	text::Page page({false, true}, 100);
 	text::add_difference(page, difference, {"fast", "plain", "longer by", "of it"});
 	const std::string text = page.take();
@@ -263,7 +265,7 @@ TEST(Difference, TellsRowsOfOneLayerApart)
 	EXPECT_NE(text.find("    interrupt (receiver)   2.000"), std::string::npos) << text;
 	EXPECT_EQ(text::row_text(difference.kinds[0].rows[0], false), "interrupt (sender)");
 	const analysis::Breakdown relayed = breakdown_of(kRelayed, alike);
-	const Difference by_relay = compare({relayed, false}, {b, false});
+	const Difference by_relay = compare({relayed, analysis::Code::OfSides}, {b, analysis::Code::OfSides});
 	page.line();
 	text::add_difference(page, by_relay, {"fast", "plain", "longer by", "of it"});
 	EXPECT_EQ(page.take().find("wakeup ("), std::string::npos) << "their column has the place";

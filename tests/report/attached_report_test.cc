@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of a hand-made run of watched programs: figures add up, and what isn't known is counted.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <sstream>
 #include <unistd.h>
 
+#include "profiler/analysis/links.h"
 #include "profiler/exports/export.h"
 #include "profiler/failure.h"
 #include "profiler/report/report.h"
@@ -30,7 +32,10 @@ protected:
 	{
 		watched.thread(kClient, "shop");
 		watched.thread(kProxy, "proxy");
-		watched.thread(kServer, "database");
+		watched.thread(kServer, "sh");
+		icepath_record &after_exec = watched.thread(kServer, "database");
+		after_exec.end_ns = 5;
+		after_exec.cpu = 1;
 		uint64_t at = 1000;
 		for (int i = 0; i < kRequests; i++) {
 			const int64_t end = 50 * (i + 1);
@@ -42,7 +47,7 @@ protected:
 			}
 			pass(kServer, kS2, kProxy, kC2, at, end);
 			pass(kProxy, kS, kClient, kC, at, end);
-			at += 10'000;
+			at += 1'000'000;
 		}
 		directory = std::filesystem::temp_directory_path() / ("attached-report-" + std::to_string(getpid()));
 		std::filesystem::remove_all(directory);
@@ -50,14 +55,16 @@ protected:
 		head.icepath_version = "0.1.0";
 		head.command_line = "icepath attach -p 10,20,30";
 		head.attached = model::Attached{{{kClient, "shop", 1}, {kProxy, "proxy", 1}, {kServer, "database", 1}}};
+		std::vector<uint64_t> cuts; // as many windows as intervals need
+		for (uint64_t cut = 1; cut < 12; cut++)
+			cuts.push_back(at * cut / 12);
 		rundir::Writer writer(directory, head);
-		for (const model::Window &window : watched.windows({20'000'000}))
+		for (const model::Window &window : watched.windows(cuts))
 			writer.add(window, {});
 		model::Tail tail;
-		tail.detached =
-			model::Detached{{resolve::connection(kC, kS, model::StreamKind::UnixStream, model::EndRole::Connected),
-							 resolve::connection(kC2, kS2, model::StreamKind::UnixStream, model::EndRole::Connected)},
-							{{"eventfd", "shop", 12}}};
+		connections = {resolve::connection(kC, kS, model::StreamKind::UnixStream, model::EndRole::Connected),
+					   resolve::connection(kC2, kS2, model::StreamKind::UnixStream, model::EndRole::Connected)};
+		tail.detached = model::Detached{connections, {{"eventfd", "shop", 12}}};
 		writer.finish(tail);
 	}
 	~AttachedReport() override { std::filesystem::remove_all(directory); }
@@ -79,6 +86,7 @@ protected:
 
 	resolve::Watched watched;
 	std::string directory;
+	std::vector<model::Connection> connections;
 };
 
 TEST_F(AttachedReport, FitsOneScreenAndTellsWhoTalksToWhomAndWhatTheSlowestHaveMoreOf)
@@ -123,13 +131,79 @@ TEST_F(AttachedReport, PlacesAddUpToTheMeanAtEveryLevelAndTheJsonKeepsItsSchema)
 	EXPECT_NEAR(means["proxy"] - means["database"], 4000, 0.01) << "the proxy's own part";
 }
 
-TEST_F(AttachedReport, ExplainsTheSlowestRequestPieceByPiece)
+constexpr text::Style kStyle{.colour = false, .unicode = true, .width = 120};
+
+TEST_F(AttachedReport, ExplainsTheSlowestRequestBesideTypicalOnes)
 {
-	const Explanation told = explanation_of(directory, {.worst = true}, {.unicode = true, .width = 120});
-	EXPECT_NE(told.text.find("shop → proxy: the slowest request, 907.500 µs"), told.text.npos) << told.text;
-	EXPECT_NE(told.text.find("database 30: blocked, woken, shop"), told.text.npos) << told.text;
-	EXPECT_THROW(explanation_of(directory, {}, {}), Failure);
+	const std::string text = explanation_of(directory, {.worst = true}, kStyle).text;
+	EXPECT_NE(text.find("shop ↔ proxy unix-stream: request of shop to proxy, 908 µs after 0.1"), text.npos) << text;
+	EXPECT_NE(text.find("woken by shop (10)"), text.npos) << text;
+	EXPECT_NE(text.find("in 1188 typical requests (p40 to p60), which take 7.30 µs:"), text.npos) << text;
+	EXPECT_NE(text.find("it takes 124 times as long"), text.npos) << text;
+	EXPECT_NE(text.find("907.500  sum"), text.npos) << text;
+	EXPECT_LT(text.find("shop ↔ proxy"), text.find("proxy ↔ database")) << "the slowest first" << text;
 	EXPECT_THROW(write_html(directory), Failure);
+}
+
+// As an export names them: a request by its first message.
+TEST_F(AttachedReport, ExplainsTheMessageOrRequestThatIsNamed)
+{
+	exports::export_run(directory, {exports::ExportFormat::Paths}, "");
+	std::istringstream lines(text_of("paths.jsonl"));
+	int asked = 0;
+	for (std::string line; std::getline(lines, line) && asked < 12; asked++) {
+		const json path = json::parse(line);
+		const bool is_request = path["type"] == "request";
+		const json &sender = path[is_request ? "client" : "from"];
+		const uint64_t send_ns = path["send_ns"], recv_ns = path["recv_ns"];
+		const std::string text =
+			explanation_of(directory, {.message = analysis::MessageName{sender["tid"], send_ns}}, kStyle).text;
+		const std::string name = fmt::format("(--message {}:{})", sender["tid"].get<int>(), send_ns);
+		EXPECT_NE(text.find(name), text.npos) << text;
+		if (!is_request && text.find(": request of") != text.npos)
+			continue; // it is the first message of a request, which is told
+		EXPECT_EQ(text.find(": request of") != text.npos, is_request) << text;
+		const uint64_t ns = recv_ns - send_ns;
+		EXPECT_NE(text.find(fmt::format("{}.{:03}  sum", ns / 1000, ns % 1000)), text.npos) << text;
+		for (const json &segment : path["segments"])
+			EXPECT_NE(text.find(segment["layer"].get<std::string>()), text.npos) << text;
+	}
+	EXPECT_EQ(asked, 12);
+	for (const analysis::MessageName none : {analysis::MessageName{10, 999}, {999, 1000}})
+		EXPECT_THROW(explanation_of(directory, {.message = none}, kStyle), Failure);
+}
+
+TEST_F(AttachedReport, ExplainsTheTailByCauseAgainstTheTypical)
+{
+	const Explanation told = explanation_of(directory, {.tail = {99'100}, .verbose = true}, kStyle);
+	const std::string &text = told.text;
+	EXPECT_FALSE(told.refused);
+	EXPECT_NE(
+		text.find("shop ↔ proxy unix-stream: the tail, from p99.1 on, is 12 of 1200 requests, all of 907 µs or more"),
+		text.npos)
+		<< text;
+	EXPECT_NE(text.find("blocked"), text.npos) << text;
+	EXPECT_NE(text.find("blocked        relay 2"), text.npos) << text;
+	EXPECT_NE(text.find("100.0 %      0.0 %  only here        900  blocked, a watched program"), text.npos) << text;
+	EXPECT_NE(text.find("verdict   explained: "), text.npos) << text;
+	EXPECT_NE(text.find("slowest   908 µs: icepath explain RUN --message 10:"), text.npos) << text;
+}
+
+TEST_F(AttachedReport, RefusesWhatItCantExplain)
+{
+	for (const char *none : {"shop nobody", "udp", "database shop"})
+		EXPECT_THROW(explanation_of(directory, {.cell = none}, kStyle), Failure) << none;
+	const std::string one = explanation_of(directory, {.cell = "database unix-stream"}, kStyle).text;
+	EXPECT_EQ(one.find("shop ↔"), one.npos) << one;
+	EXPECT_THROW(explanation_of(directory, {.modes = true}, kStyle), Failure);
+	EXPECT_THROW(explanation_of(directory, {.stacks = true}, kStyle), Failure);
+	EXPECT_THROW(explanation_of(directory, {.json = true}, kStyle), Failure);
+	EXPECT_THROW(explanation_of(directory, {.cell = "shop", .against = "database"}, kStyle), Failure);
+	const Explanation few = explanation_of(directory, {.tail = {99'950}}, kStyle);
+	EXPECT_TRUE(few.refused);
+	EXPECT_NE(few.text.find("1200 messages with probes have no such tail: measure longer (icepath attach -d"),
+			  few.text.npos)
+		<< few.text;
 }
 
 TEST_F(AttachedReport, ExportsEachMessageAndItsPath)
