@@ -120,7 +120,7 @@ std::vector<OpenTarget> open_targets(const std::vector<pid_t> &processes)
 	return targets;
 }
 
-std::vector<pid_t> processes_named(const std::string &pattern)
+std::vector<pid_t> processes_named(const std::string &pattern, pid_t own)
 {
 	std::map<pid_t, pid_t> parents; // of those that match
 	std::error_code error;
@@ -129,7 +129,7 @@ std::vector<pid_t> processes_named(const std::string &pattern)
 		if (number.find_first_not_of("0123456789") != std::string::npos)
 			continue;
 		const auto process = static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10));
-		if (process != getpid() && fnmatch(pattern.c_str(), name_of(process).c_str(), 0) == 0)
+		if (process != getpid() && process != own && fnmatch(pattern.c_str(), name_of(process).c_str(), 0) == 0)
 			parents[process] = parent_of(process);
 	}
 	std::vector<pid_t> first;

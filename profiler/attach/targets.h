@@ -21,8 +21,8 @@ struct OpenTarget {
 std::vector<OpenTarget> open_targets(const std::vector<pid_t> &processes);
 
 // The processes whose name (comm, proc(5)) matches the shell pattern, without those that such a one has started, and
-// without this one. Throws Failure(Usage) if there is none.
-std::vector<pid_t> processes_named(const std::string &pattern);
+// without this one and `own` (0: none), a child that isn't its program yet. Throws Failure(Usage) if there is none.
+std::vector<pid_t> processes_named(const std::string &pattern, pid_t own = 0);
 
 bool has_ended(const OpenTarget &target);
 

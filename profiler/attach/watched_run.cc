@@ -118,11 +118,16 @@ private:
 			drain_.take();
 			if (stops_())
 				outcome_.interrupted = true;
-			if (outcome_.interrupted || std::ranges::all_of(targets_, has_ended))
+			if (outcome_.interrupted || have_ended())
 				return true;
 			(void)poll(nullptr, 0, kDrainEveryMs);
 		}
 		return until_ns == ends_ns;
+	}
+
+	bool have_ended() const
+	{
+		return wishes_.ends_with_first ? has_ended(targets_.front()) : std::ranges::all_of(targets_, has_ended);
 	}
 
 	model::Window end_window(bool is_last)

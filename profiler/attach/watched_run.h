@@ -18,6 +18,7 @@ struct Wishes {
 	double duration_s = 0; // 0: until it is stopped or the programs have ended
 	// Of each CPU, a power of 2. They last half a second of the busiest programs that were tried.
 	uint32_t records_per_ring = 1u << 17;
+	bool ends_with_first = false; // as soon as the first of the programs has ended, not all of them
 };
 
 struct Outcome {

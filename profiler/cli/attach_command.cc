@@ -13,6 +13,7 @@
 #include "profiler/cli/signals.h"
 #include "profiler/failure.h"
 #include "profiler/machine/host.h"
+#include "profiler/model/printable.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/report.h"
@@ -20,6 +21,27 @@
 #include "profiler/run/session.h"
 
 namespace icepath::cli {
+namespace {
+
+// `command`: the process that becomes the command, which comes first; 0: there is none.
+std::vector<pid_t> processes_to_watch(const AttachOptions &options, pid_t command)
+{
+	std::vector<pid_t> processes;
+	if (command != 0)
+		processes.push_back(command);
+	const std::vector<pid_t> running =
+		options.name.empty() ? options.processes : attach::processes_named(options.name, command);
+	processes.insert(processes.end(), running.begin(), running.end());
+	return processes;
+}
+
+std::string name_after_exec(const std::string &program)
+{
+	constexpr size_t kLongest = 15; // of comm, proc(5)
+	return model::printable(std::filesystem::path(program).filename().string().substr(0, kLongest));
+}
+
+} // namespace
 
 ExitCode attach(const AttachOptions &options, const std::string &command_line, const Style &style)
 {
@@ -31,10 +53,10 @@ ExitCode attach(const AttachOptions &options, const std::string &command_line, c
 	std::optional<attach::Command> command; // first: it has no descriptor of what follows
 	if (!options.command.empty())
 		command.emplace(options.command, user);
-	const std::vector<attach::OpenTarget> targets =
-		attach::open_targets(command                ? std::vector{command->pid()}
-							 : options.name.empty() ? options.processes
-													: attach::processes_named(options.name));
+	std::vector<attach::OpenTarget> targets =
+		attach::open_targets(processes_to_watch(options, command ? command->pid() : 0));
+	if (command) // which isn't its program yet
+		targets.front().target.name = name_after_exec(options.command.front());
 	privilege::Helper helper(user);
 	for (const attach::OpenTarget &target : targets)
 		(void)helper.take_target(target.pidfd.get());
@@ -44,6 +66,7 @@ ExitCode attach(const AttachOptions &options, const std::string &command_line, c
 	const bool by_default = options.output.empty();
 	wishes.directory = by_default ? default_directory("attach") : options.output;
 	wishes.duration_s = options.duration_s;
+	wishes.ends_with_first = command.has_value();
 	run::check_run_folder(wishes.directory, by_default);
 	const bool makes_results = by_default && !std::filesystem::exists(kResults);
 	model::Head head = head_of(command_line, machine::describe_host(user));

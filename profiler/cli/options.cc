@@ -139,17 +139,15 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 void add_attach(CLI::App &app, Commands &commands)
 {
 	app.footer("Watches the programs as they are, with all of their threads and the processes that they start, until "
-			   "Ctrl-C or until they end. They aren't stopped, traced or changed, and what they send isn't read. Root "
-			   "is given up once the programs are named.");
+			   "Ctrl-C, until they end, or until COMMAND does. They aren't stopped, traced or changed, and what they "
+			   "send isn't read. Root is given up once the programs are named.");
 	CLI::Option *pid = add(app, "-p,--pid", commands.attach_processes, value_name::kPid, "processes, by number");
-	CLI::Option *name = add(app, "--name", commands.attach.name, value_name::kText,
-							"processes, by name (comm), as 'postgres' or 'node*'; those that one of them has started "
-							"are watched with it")
-							->excludes(pid);
+	add(app, "--name", commands.attach.name, value_name::kText,
+		"processes, by name (comm), as 'postgres' or 'node*'; those that one of them has started are watched with it")
+		->excludes(pid);
 	add(app, "COMMAND", commands.attach.command, value_name::kText,
-		"after --, a program to start and watch: as the user, under sudo with no_new_privs")
-		->excludes(pid)
-		->excludes(name);
+		"after --, a program to start and watch, also beside processes: as the user, under sudo with no_new_privs. "
+		"Watching ends with it");
 	add(app, "-d,--duration", commands.attach_duration, value_name::kTime,
 		"time to watch them: seconds, or 90s, 5m, 1h")
 		->default_str("until they end");
@@ -191,7 +189,9 @@ void add_explain(CLI::App &app, Commands &commands)
 {
 	report::Question &question = commands.explain.question;
 	app.footer("Also says by which layers the modes of a cell differ, what happened to one message, or in which "
-			   "functions time goes. A question that the run can't answer is refused, with the reason.");
+			   "functions time goes. Of a run of attach it says why requests between two programs are slow, which "
+			   "--cell names as 'client server', and what happened to one of them. A question that the run can't "
+			   "answer is refused, with the reason.");
 	add_run_directory(app, commands.explain.run);
 	CLI::Option *cell = add(app, "--cell", question.cell, value_name::kText, kCellHelp)->default_str("every cell");
 	CLI::Option *tail = add(app, "--tail", commands.tail, value_name::kPercentile,
@@ -205,8 +205,10 @@ void add_explain(CLI::App &app, Commands &commands)
 		app.add_flag("--modes", question.modes, "by which layers the modes of a cell's messages differ");
 	CLI::Option *worst =
 		app.add_flag("--worst", question.worst, "each cell's slowest message with a complete path, step by step");
-	CLI::Option *message = add(app, "--message", commands.message, value_name::kMessage,
-							   "this message, step by step; with :back its answer");
+	CLI::Option *message =
+		add(app, "--message", commands.message, value_name::kMessage,
+			"this message, step by step; with :back its answer. Of a run of attach FROM_TID:SEND_NS, "
+			"as export has them");
 	CLI::Option *stacks =
 		app.add_flag("--stacks", question.stacks, "in which functions each layer's time goes, of a run with --stacks");
 	for (CLI::Option *one : {against, tail, modes, worst, message, stacks})

@@ -37,7 +37,7 @@ struct RunOptions {
 };
 
 struct AttachOptions {
-	// One of the three is given.
+	// One of the three is given, or one of the first two and a command.
 	std::vector<pid_t> processes;
 	std::string name; // of processes, a pattern
 	std::vector<std::string> command;
