@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
+#include <utility>
 
 #include "profiler/path/shares.h"
 #include "profiler/resolve/stream.h"
@@ -58,11 +60,32 @@ std::string chain_text(const decode::Request &request, const path::Observations 
 
 using LinkKey = std::tuple<std::string, std::string, model::StreamKind>;
 
-class Sums : public resolve::StreamVisitor {
+void sort(std::vector<Link> &links)
+{
+	std::ranges::stable_sort(links, std::ranges::greater{},
+							 [](const Link &link) { return link.to_server.messages + link.to_client.messages; });
+}
+
+template <class Key, class Value> void add_to(std::map<Key, Value> &sums, const std::map<Key, Value> &more)
+{
+	for (const auto &[key, value] : more)
+		sums[key] += value;
+}
+
+// Connections are known at the end only.
+std::optional<model::Tail> tail_of(const std::string &run)
+{
+	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
+	while (reader.next()) {
+	}
+	return reader.tail();
+}
+
+} // namespace
+
+class AttachedFigures::Sums : public resolve::StreamVisitor {
 public:
-	Sums(AttachedResult &result, resolve::StreamVisitor *also, LinkVisitor *of_links)
-		: result_(result), also_(also), of_links_(of_links)
-	{}
+	Sums(resolve::StreamVisitor *also, LinkVisitor *of_links) : also_(also), of_links_(of_links) {}
 	void know(const resolve::Stream *stream) { stream_ = stream; }
 
 	void message(const decode::CalledMessage &message, const path::Path &path, const path::Observations &seen) override
@@ -73,12 +96,10 @@ public:
 		const uint32_t giver = message.give.first, taker = message.take.first;
 		const uint64_t serving_end = from_server ? message.given_to : message.out_of;
 		// What nobody is known to have taken belongs to the connection's other messages.
-		const auto known = ends_.find(serving_end);
 		Link *link =
 			decode::has_receiver(message.identity)
 				? &link_of(from_server ? taker : giver, from_server ? giver : taker, serving_end, message.stream, seen)
-			: known == ends_.end() ? nullptr
-								   : known->second;
+				: link_at(serving_end);
 		if (!link) {
 			waiting_[serving_end][static_cast<size_t>(message.identity)]++;
 			return;
@@ -119,23 +140,29 @@ public:
 						   seen);
 	}
 
-	void finish()
+	// By the number of messages, since the last time.
+	std::vector<Link> take()
 	{
 		for (const auto &[object, some] : stream_->unpaired())
-			if (const auto end = ends_.find(object); end != ends_.end()) {
-				end->second->requests.ambiguous += some.ambiguous;
-				end->second->requests.too_old += some.too_old;
+			if (Link *link = link_at(object)) {
+				decode::Unpaired &told = told_[object];
+				link->requests.ambiguous += some.ambiguous - std::exchange(told.ambiguous, some.ambiguous);
+				link->requests.too_old += some.too_old - std::exchange(told.too_old, some.too_old);
 			}
-		for (const auto &[object, some] : waiting_)
-			if (const auto end = ends_.find(object); end != ends_.end())
-				for (size_t i = 0; i < some.size(); ++i) {
-					end->second->to_server.messages += some[i];
-					end->second->to_server.by_identity[i] += some[i];
-				}
+		std::erase_if(waiting_, [&](const auto &one) {
+			Link *link = link_at(one.first);
+			for (size_t i = 0; link && i < one.second.size(); ++i) {
+				link->to_server.messages += one.second[i];
+				link->to_server.by_identity[i] += one.second[i];
+			}
+			return link != nullptr;
+		});
+		std::vector<Link> links;
 		for (auto &[key, link] : links_)
-			result_.links.push_back(std::move(link));
-		std::ranges::stable_sort(result_.links, std::ranges::greater{},
-								 [](const Link &link) { return link.to_server.messages + link.to_client.messages; });
+			links.push_back(std::move(link));
+		links_.clear();
+		sort(links);
+		return links;
 	}
 
 private:
@@ -143,34 +170,34 @@ private:
 				  const path::Observations &seen)
 	{
 		const LinkKey key{program_of(client, seen), program_of(server, seen), stream};
-		Link &link = links_[key];
-		std::tie(link.client, link.server, link.kind) = key;
+		Link &link = link_of(key);
 		link.clients.insert(process_of(client, seen));
 		link.servers.insert(process_of(server, seen));
 		link.connections.insert(serving_end);
-		ends_[serving_end] = &link;
+		ends_[serving_end] = key;
 		return link;
 	}
+	Link &link_of(const LinkKey &key)
+	{
+		Link &link = links_[key];
+		std::tie(link.client, link.server, link.kind) = key;
+		return link;
+	}
+	// nullptr: no taker was known there so far.
+	Link *link_at(uint64_t serving_end)
+	{
+		const auto end = ends_.find(serving_end);
+		return end == ends_.end() ? nullptr : &link_of(end->second);
+	}
 
-	AttachedResult &result_;
 	resolve::StreamVisitor *also_;
 	LinkVisitor *of_links_;
 	const resolve::Stream *stream_ = nullptr;
 	std::map<LinkKey, Link> links_;
-	std::map<uint64_t, Link *> ends_; // by the object of the serving end
+	std::map<uint64_t, LinkKey> ends_; // by the object of the serving end
+	std::map<uint64_t, decode::Unpaired> told_; // of all that stream_ has, by the same
 	std::map<uint64_t, std::array<uint64_t, 4>> waiting_; // of connections that no known taker was seen at
 };
-
-// Connections are known at the end only.
-std::optional<model::Tail> tail_of(const std::string &run)
-{
-	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
-	while (reader.next()) {
-	}
-	return reader.tail();
-}
-
-} // namespace
 
 void Latencies::add_places(uint64_t ns, const std::map<Place, uint64_t> &places)
 {
@@ -180,6 +207,69 @@ void Latencies::add_places(uint64_t ns, const std::map<Place, uint64_t> &places)
 	its.ns += ns;
 	for (const auto &[place, time_ns] : places)
 		its.places[place] += time_ns;
+}
+
+void Latencies::add(const Latencies &more)
+{
+	histogram_.add(more.histogram_);
+	with_path_ += more.with_path_;
+	for (const auto &[number, its] : more.classes_) {
+		Class &sum = classes_[number];
+		sum.count += its.count;
+		sum.ns += its.ns;
+		add_to(sum.places, its.places);
+	}
+}
+
+void Direction::add(const Direction &more)
+{
+	messages += more.messages;
+	bytes += more.bytes;
+	std::ranges::transform(by_identity, more.by_identity, by_identity.begin(), std::plus());
+	add_to(without_path, more.without_path);
+	latencies.add(more.latencies);
+}
+
+void Requests::add(const Requests &more)
+{
+	answered += more.answered;
+	ambiguous += more.ambiguous;
+	too_old += more.too_old;
+	add_to(without_path, more.without_path);
+	add_to(chains, more.chains);
+	latencies.add(more.latencies);
+}
+
+void Link::add(const Link &more)
+{
+	clients.insert(more.clients.begin(), more.clients.end());
+	servers.insert(more.servers.begin(), more.servers.end());
+	connections.insert(more.connections.begin(), more.connections.end());
+	to_server.add(more.to_server);
+	to_client.add(more.to_client);
+	requests.add(more.requests);
+}
+
+void AttachedResult::add(const AttachedResult &more)
+{
+	if (windows == 0)
+		begin_ns = more.begin_ns;
+	if (more.windows != 0)
+		end_ns = more.end_ns;
+	windows += more.windows;
+	records += more.records;
+	lost_records += more.lost_records;
+	too_old += more.too_old;
+	on_their_way += more.on_their_way;
+	without_giver += more.without_giver;
+	for (const Link &link : more.links) {
+		const auto same = std::ranges::find_if(links, [&](const Link &its) { return its.is_like(link); });
+		if (same == links.end())
+			links.push_back(link);
+		else
+			same->add(link);
+	}
+	sort(links);
 }
 
 std::optional<uint64_t> Latencies::percentile_ns(double share) const
@@ -283,36 +373,62 @@ const char *arrow_of(model::StreamKind kind)
 	return kind == model::StreamKind::Pipe || kind == model::StreamKind::Fifo ? "→" : "↔";
 }
 
+AttachedFigures::AttachedFigures(resolve::StreamVisitor *also, LinkVisitor *of_links)
+	: sums_(std::make_unique<Sums>(also, of_links)),
+	  stream_(std::make_unique<resolve::Stream>(std::vector<model::Connection>{}, *sums_)), of_links_(of_links)
+{
+	sums_->know(stream_.get());
+}
+
+AttachedFigures::~AttachedFigures() = default;
+
+void AttachedFigures::know(const std::vector<model::Connection> &connections) { stream_->know(connections); }
+
+void AttachedFigures::add(const model::Window &window)
+{
+	if (std::exchange(in_window_, true) && of_links_)
+		of_links_->end_window();
+	if (part_.windows++ == 0)
+		part_.begin_ns = window.begin.monotonic_ns;
+	part_.end_ns = window.finish.monotonic_ns;
+	for (const model::SlotCapture &slot : window.slots)
+		part_.records += slot.records.size();
+	stream_->add(window);
+}
+
+void AttachedFigures::finish()
+{
+	stream_->finish();
+	if (in_window_ && of_links_)
+		of_links_->end_window();
+}
+
+AttachedResult AttachedFigures::take()
+{
+	const resolve::LeftOpen &left = stream_->left_open();
+	AttachedResult taken = std::exchange(part_, {});
+	const auto since = [](uint64_t now, uint64_t &told) { return now - std::exchange(told, now); };
+	taken.links = sums_->take();
+	taken.lost_records = since(stream_->lost_records(), told_.lost_records);
+	taken.too_old = since(left.too_old, told_.too_old);
+	taken.on_their_way = left.at_end; // counted as it finishes
+	taken.without_giver = since(left.without_giver, told_.without_giver);
+	return taken;
+}
+
 AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also, LinkVisitor *of_links)
 {
-	AttachedResult result;
-	result.tail = tail_of(run);
-	const std::vector<model::Connection> connections =
-		result.tail && result.tail->detached ? result.tail->detached->connections : std::vector<model::Connection>{};
-	Sums sums(result, also, of_links);
-	resolve::Stream stream(connections, sums);
-	sums.know(&stream);
+	const std::optional<model::Tail> tail = tail_of(run);
+	AttachedFigures figures(also, of_links);
+	if (tail && tail->detached)
+		figures.know(tail->detached->connections);
 	rundir::Reader reader(run);
+	while (const auto read = reader.next())
+		figures.add(*read->window);
+	figures.finish();
+	AttachedResult result = figures.take();
 	result.head = reader.head();
-	while (const auto read = reader.next()) {
-		const model::Window &window = *read->window;
-		if (result.windows++ == 0)
-			result.begin_ns = window.begin.monotonic_ns;
-		else if (of_links)
-			of_links->end_window();
-		result.end_ns = window.finish.monotonic_ns;
-		for (const model::SlotCapture &slot : window.slots)
-			result.records += slot.records.size();
-		stream.add(window);
-	}
-	stream.finish();
-	if (of_links)
-		of_links->end_window();
-	sums.finish();
-	result.lost_records = stream.lost_records();
-	result.too_old = stream.left_open().too_old;
-	result.on_their_way = stream.left_open().at_end;
-	result.without_giver = stream.left_open().without_giver;
+	result.tail = tail;
 	return result;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,13 +13,15 @@
 
 #include "profiler/model/attached.h"
 #include "profiler/model/run.h"
+#include "profiler/model/window.h"
 #include "profiler/path/observations.h"
 #include "profiler/path/path.h"
 #include "profiler/stats/hdr_histogram.h"
 
 namespace icepath::resolve {
+class Stream;
 class StreamVisitor;
-}
+} // namespace icepath::resolve
 
 namespace icepath::analysis {
 
@@ -41,6 +44,7 @@ struct PlaceTime {
 class Latencies {
 public:
 	void add(uint64_t ns) { histogram_.add(ns); }
+	void add(const Latencies &more);
 	// Of one that was added, with a path.
 	void add_places(uint64_t ns, const std::map<Place, uint64_t> &places);
 
@@ -73,6 +77,7 @@ struct Direction {
 	std::array<uint64_t, 4> by_identity{}; // decode::Identity
 	std::map<path::Reason, uint64_t> without_path; // of those with a receiver
 	Latencies latencies;
+	void add(const Direction &more);
 };
 
 struct Requests {
@@ -81,6 +86,7 @@ struct Requests {
 	// The programs of each tree: "pgbench → postgres", by the number of requests.
 	std::map<std::string, uint64_t> chains;
 	Latencies latencies;
+	void add(const Requests &more);
 };
 
 // All connections between the threads of two programs over one kind of stream.
@@ -91,6 +97,11 @@ struct Link {
 	std::set<uint64_t> connections; // the objects of their serving ends
 	Direction to_server, to_client;
 	Requests requests;
+	void add(const Link &more); // of the same programs and kind
+	bool is_like(const Link &other) const
+	{
+		return client == other.client && server == other.server && kind == other.kind;
+	}
 };
 
 struct AttachedResult {
@@ -100,6 +111,7 @@ struct AttachedResult {
 	uint64_t windows = 0, records = 0, lost_records = 0;
 	uint64_t too_old = 0, on_their_way = 0, without_giver = 0; // messages and takes: resolve::LeftOpen
 	std::vector<Link> links; // by the number of messages
+	void add(const AttachedResult &more); // of later windows of the same run
 };
 
 // The program of a thread: its process's first thread names it, since threads may have names of their own.
@@ -127,6 +139,32 @@ public:
 
 // Whether `icepath attach` made it.
 bool is_attached(const std::string &run);
+
+// The figures of windows that come one after another: those of parts add up to those of all.
+class AttachedFigures {
+public:
+	// Those who also see every message and request may be nullptr.
+	explicit AttachedFigures(resolve::StreamVisitor *also = nullptr, LinkVisitor *of_links = nullptr);
+	~AttachedFigures();
+	AttachedFigures(const AttachedFigures &) = delete;
+	AttachedFigures &operator=(const AttachedFigures &) = delete;
+
+	// As resolve::Stream.
+	void know(const std::vector<model::Connection> &connections);
+	void add(const model::Window &window);
+	void finish();
+	// What came since it was last called, without head and tail.
+	AttachedResult take();
+
+private:
+	class Sums;
+	std::unique_ptr<Sums> sums_;
+	std::unique_ptr<resolve::Stream> stream_;
+	LinkVisitor *of_links_;
+	AttachedResult part_; // without links
+	AttachedResult told_; // counts of all parts that were taken
+	bool in_window_ = false;
+};
 
 // Of a run directory whose head has `attached`. What also sees every message and request may be nullptr.
 AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *also = nullptr,

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "cpuset/cpulist.h"
 #include "cpuset/topology.h"
@@ -84,7 +85,10 @@ public:
 		look();
 		for (bool is_last = false; !is_last;) {
 			is_last = await_end_of_window(ends_ns) || writer.is_full();
-			write(end_window(is_last), writer);
+			model::Window window = end_window(is_last);
+			write(window, writer);
+			if (wishes_.watched)
+				wishes_.watched(std::move(window), connections_.all(rundir::kMaxConnections));
 		}
 		writer.finish(tail());
 		return outcome_;

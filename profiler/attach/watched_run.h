@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "profiler/attach/targets.h"
+#include "profiler/model/attached.h"
 #include "profiler/model/run.h"
+#include "profiler/model/window.h"
 #include "profiler/privilege/root_helper.h"
 
 namespace icepath::attach {
@@ -19,6 +21,8 @@ struct Wishes {
 	// Of each CPU, a power of 2. They last half a second of the busiest programs that were tried.
 	uint32_t records_per_ring = 1u << 17;
 	bool ends_with_first = false; // as soon as the first of the programs has ended, not all of them
+	// Has each window once it is written, with the connections that are known by then.
+	std::function<void(model::Window, std::vector<model::Connection>)> watched = {};
 };
 
 struct Outcome {

@@ -3,12 +3,14 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "profiler/attach/command.h"
 #include "profiler/attach/targets.h"
 #include "profiler/attach/watched_run.h"
 #include "profiler/cli/commands.h"
+#include "profiler/cli/live_view.h"
 #include "profiler/cli/output.h"
 #include "profiler/cli/signals.h"
 #include "profiler/failure.h"
@@ -46,6 +48,8 @@ std::string name_after_exec(const std::string &program)
 ExitCode attach(const AttachOptions &options, const std::string &command_line, const Style &style)
 {
 	handle_signals();
+	if (options.live)
+		check_live_terminal();
 	const privilege::Identity user = privilege::invoking_user();
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "watching running programs needs root: run `sudo icepath attach`");
@@ -74,11 +78,19 @@ ExitCode attach(const AttachOptions &options, const std::string &command_line, c
 	for (const attach::OpenTarget &target : targets)
 		head.attached->targets.push_back(target.target);
 	name_kept_run(wishes.directory);
+	std::optional<LiveView> view;
+	if (options.live) {
+		view.emplace(head, style);
+		wishes.watched = [&view](model::Window window, std::vector<model::Connection> connections) {
+			view->add(std::move(window), std::move(connections));
+		};
+	}
 	const attach::Outcome outcome = attach::watch(targets, head, wishes, helper, [&command] {
 		if (command)
 			command->start();
 		return run::is_interrupted();
 	});
+	view.reset();
 	if (command)
 		command->reap();
 	for (const std::string &notice : outcome.notices)

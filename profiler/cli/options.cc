@@ -154,6 +154,8 @@ void add_attach(CLI::App &app, Commands &commands)
 	add(app, "-o,--output", commands.attach.output, value_name::kFolder,
 		"run directory to make, new or empty, in a folder that exists")
 		->default_str("results/TIME-attach");
+	app.add_flag("--live", commands.attach.live,
+				 "show the report meanwhile, on a terminal: each second that of the last ten, beside figures of all");
 	app.add_flag("-q,--quiet", commands.attach.quiet, "no progress");
 }
 

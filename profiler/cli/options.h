@@ -42,6 +42,7 @@ struct AttachOptions {
 	std::string name; // of processes, a pattern
 	std::vector<std::string> command;
 	double duration_s = 0; // 0: until it is interrupted or the programs end
+	bool live = false; // the report each second, on a terminal
 	std::string output; // empty: results/<time>-attach
 	bool quiet = false;
 };

@@ -22,6 +22,9 @@ void print(const std::string &text);
 void complain(const std::string &line);
 // The same over the cursor's line, without a line feed.
 void overwrite(const std::string &line);
+// Overwrites the terminal's screen by the page's first lines, as many as it has rows, and leaves the rest empty. Throws
+// as print().
+void overwrite_screen(const std::string &page, size_t rows);
 
 // A session's progress on stderr.
 //

@@ -43,6 +43,7 @@ struct Unpaired {
 class Pairing {
 public:
 	explicit Pairing(Roles roles) : roles_(std::move(roles)) {}
+	void know(const model::Connection &connection) { roles_.know(connection); }
 	// Takes in what was decided after the last call and until `until_ns`, each message once.
 	void advance(const CalledMessages &messages, const Observations &seen, const Peers &peers, uint64_t until_ns);
 	// The answer's call, by the request's.

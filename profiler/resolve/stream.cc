@@ -19,14 +19,6 @@ constexpr size_t kNeighbours = 256;
 // Losses of earlier times. More are joined.
 constexpr size_t kMostLost = 4096;
 
-decode::Roles roles_of(const std::vector<model::Connection> &connections)
-{
-	decode::Roles roles;
-	for (const model::Connection &one : connections)
-		roles.know(one);
-	return roles;
-}
-
 path::Delivery delivery_of(const std::vector<const decode::CalledMessage *> &chain, uint64_t number)
 {
 	path::Delivery delivery;
@@ -54,10 +46,17 @@ void add_chain(const std::vector<const decode::CalledMessage *> &chain, path::Ob
 } // namespace
 
 Stream::Stream(const std::vector<model::Connection> &connections, StreamVisitor &visitor)
-	: visitor_(visitor), pairing_(roles_of(connections))
+	: visitor_(visitor), pairing_({})
 {
-	for (const model::Connection &one : connections)
+	know(connections);
+}
+
+void Stream::know(const std::vector<model::Connection> &connections)
+{
+	for (const model::Connection &one : connections) {
 		peers_.know(one);
+		pairing_.know(one);
+	}
 }
 
 void Stream::add(const model::Window &window)

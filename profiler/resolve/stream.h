@@ -42,6 +42,8 @@ struct LeftOpen {
 class Stream {
 public:
 	Stream(const std::vector<model::Connection> &connections, StreamVisitor &visitor);
+	// Those that are listed meanwhile, or once more, before the window in which that was.
+	void know(const std::vector<model::Connection> &connections);
 	void add(const model::Window &window);
 	// Nothing follows. Call it once.
 	void finish();

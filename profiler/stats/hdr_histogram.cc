@@ -50,6 +50,15 @@ void HdrHistogram::add(uint64_t value)
 	max_ = std::max(max_, std::min(value, kLargest));
 }
 
+void HdrHistogram::add(const HdrHistogram &more)
+{
+	counts_.resize(std::max(counts_.size(), more.counts_.size()));
+	for (size_t i = 0; i < more.counts_.size(); i++)
+		counts_[i] += more.counts_[i];
+	total_ += more.total_;
+	max_ = std::max(max_, more.max_);
+}
+
 double HdrHistogram::mean() const
 {
 	double sum = 0;

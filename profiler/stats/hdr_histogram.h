@@ -18,6 +18,7 @@ public:
 
 	// 0 to 2^62; a larger value counts as 2^62.
 	void add(uint64_t value);
+	void add(const HdrHistogram &more);
 
 	uint64_t total() const { return total_; }
 	uint64_t max() const { return max_; } // as added, not rounded; 0 if empty

@@ -48,19 +48,31 @@ std::string bar_of(const Latencies &latencies, const Look &look)
 	return bar;
 }
 
-// What is sent: its name, how many and how many bytes in a second, percentiles, a bar.
-Table table_of_sent()
+// What is sent: its name, how many and how many bytes in a second, percentiles, where it goes on those of all, a bar.
+Table table_of_sent(bool goes_on)
 {
-	return Table(
-		{{Side::Left, 22}, {Side::Right, 11, 1}, {Side::Right, 11, 1}, {Side::Right, 9, 1}, {Side::Right, 9, 1}});
+	std::vector<TableColumn> columns = {
+		{Side::Left, 22}, {Side::Right, 11, 1}, {Side::Right, 11, 1}, {Side::Right, 9, 1}, {Side::Right, 9, 1}};
+	if (goes_on)
+		columns.insert(columns.end(), 2, {Side::Right, 9, 1});
+	return Table(columns);
 }
 
-void add_sent(Table &table, const std::string &what, uint64_t count, double seconds, const std::string &bytes,
-			  const Latencies &latencies, const Look &look)
+struct Sent {
+	std::string what, bytes; // bytes: a second
+	uint64_t count = 0;
+	const Latencies &latencies;
+	const Latencies *all; // nullptr: these are all
+};
+
+void add_sent(Table &table, const Sent &sent, double seconds, const Look &look)
 {
-	table.add({what, stats::per_second(static_cast<double>(count) / seconds) + "/s", bytes,
-			   percentile_of(latencies, 0.5), percentile_of(latencies, 0.99)},
-			  "  " + bar_of(latencies, look));
+	std::vector<std::string> texts = {sent.what, stats::per_second(static_cast<double>(sent.count) / seconds) + "/s",
+									  sent.bytes, percentile_of(sent.latencies, 0.5),
+									  percentile_of(sent.latencies, 0.99)};
+	if (sent.all)
+		texts.insert(texts.end(), {percentile_of(*sent.all, 0.5), percentile_of(*sent.all, 0.99)});
+	table.add(texts, "  " + bar_of(sent.latencies, look));
 }
 
 // Joins places that differ only in who was the cause.
@@ -128,22 +140,29 @@ std::string processes(const std::string &program, size_t count)
 	return count > 1 ? fmt::format("{} ({} processes)", program, count) : program;
 }
 
-void add_link(Page &page, const Link &link, double seconds)
+// `all`: the same link since the beginning; nullptr: `link` is that.
+void add_link(Page &page, const Link &link, double seconds, const Link *all = nullptr)
 {
 	page.heading(page.spelled(fmt::format("{} {} {}   {}, {} connection{}", processes(link.client, link.clients.size()),
 										  analysis::arrow_of(link.kind), processes(link.server, link.servers.size()),
 										  analysis::word_of(link.kind), link.connections.size(),
 										  link.connections.size() == 1 ? "" : "s")));
-	Table table = table_of_sent();
-	const auto direction = [&](const std::string &to, const analysis::Direction &one) {
+	Table table = table_of_sent(all != nullptr);
+	const auto direction = [&](const std::string &to, const analysis::Direction &one,
+							   const analysis::Direction *whole) {
 		if (one.messages != 0)
-			add_sent(table, "to " + to, one.messages, seconds,
-					 stats::amount(static_cast<double>(one.bytes) / seconds) + "B/s", one.latencies, page.look());
+			add_sent(table,
+					 {"to " + to, stats::amount(static_cast<double>(one.bytes) / seconds) + "B/s", one.messages,
+					  one.latencies, whole ? &whole->latencies : nullptr},
+					 seconds, page.look());
 	};
-	direction(link.server, link.to_server);
-	direction(link.client, link.to_client);
+	direction(link.server, link.to_server, all ? &all->to_server : nullptr);
+	direction(link.client, link.to_client, all ? &all->to_client : nullptr);
 	if (link.requests.answered != 0) {
-		add_sent(table, "requests", link.requests.answered, seconds, "", link.requests.latencies, page.look());
+		add_sent(
+			table,
+			{"requests", "", link.requests.answered, link.requests.latencies, all ? &all->requests.latencies : nullptr},
+			seconds, page.look());
 		table.add_to(page);
 		for (const auto &[chain, count] : link.requests.chains)
 			if (link.requests.chains.size() > 1)
@@ -216,6 +235,20 @@ void add_trust(Page &page, const analysis::AttachedResult &result)
 	}
 }
 
+void add_legend(Page &page)
+{
+	std::string legend;
+	for (const LayerKind kind :
+		 {LayerKind::YourCode, LayerKind::Kernel, LayerKind::Waking, LayerKind::Queued, LayerKind::Disturbed})
+		legend += fmt::format("{} {}  ", kind_symbol(kind, 1, page.look()),
+							  kind == LayerKind::YourCode    ? "own code"
+							  : kind == LayerKind::Queued    ? "waiting for a CPU or queued"
+							  : kind == LayerKind::Disturbed ? "blocked or disturbed"
+															 : analysis::style_of(kind).word);
+	page.line();
+	page.line(page.spelled(legend));
+}
+
 } // namespace
 
 std::string words_of(const analysis::Place &place)
@@ -283,7 +316,7 @@ std::string attached_report(const analysis::AttachedResult &result, const Style 
 	if (result.links.empty())
 		page.paragraph("", page.spelled("Nothing was seen that one of these programs gave to another over a stream."));
 	else {
-		Table heads = table_of_sent();
+		Table heads = table_of_sent(false);
 		heads.add({"", "", "", "p50 µs", "p99 µs"}, "  mean, by kind");
 		heads.add_to(page);
 	}
@@ -293,21 +326,40 @@ std::string attached_report(const analysis::AttachedResult &result, const Style 
 			add_link(page, link, seconds);
 	if (!style.verbose && result.links.size() > kMostLinks)
 		page.line(page.spelled(fmt::format("{} more pairs: icepath report -v", result.links.size() - kMostLinks)));
-	std::string legend;
-	for (const LayerKind kind :
-		 {LayerKind::YourCode, LayerKind::Kernel, LayerKind::Waking, LayerKind::Queued, LayerKind::Disturbed})
-		legend += fmt::format("{} {}  ", kind_symbol(kind, 1, page.look()),
-							  kind == LayerKind::YourCode    ? "own code"
-							  : kind == LayerKind::Queued    ? "waiting for a CPU or queued"
-							  : kind == LayerKind::Disturbed ? "blocked or disturbed"
-															 : analysis::style_of(kind).word);
-	page.line();
-	page.line(page.spelled(legend));
+	add_legend(page);
 	add_trust(page, result);
 	for (const std::string &notice : result.tail ? result.tail->notices : std::vector<std::string>{})
 		page.paragraph("notice", page.spelled(notice));
 	if (!result.tail)
 		page.paragraph("notice", page.spelled("the run was cut: connections aren't known by name"));
+	return page.take();
+}
+
+std::string live_report(const LiveFigures &figures, const Style &style)
+{
+	const analysis::AttachedResult &recent = figures.recent, &all = figures.all;
+	const auto seconds_of = [](const analysis::AttachedResult &of) {
+		return static_cast<double>(of.end_ns - of.begin_ns) / 1e9;
+	};
+	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+	page.line(page.spelled(fmt::format(
+		"icepath attach   the last {:.0f} s of {:.0f} s   Ctrl-C ends it{}", seconds_of(recent), seconds_of(all),
+		figures.left_out == 0 ? ""
+							  : fmt::format("   {} windows are left out here: this machine is too busy, "
+											"and the report at the end has them",
+											figures.left_out))));
+	Table heads = table_of_sent(true);
+	heads.add({"", "", "", "p50 µs", "p99 µs", "p50 of all", "p99 of all"}, "  mean, by kind");
+	heads.add_to(page);
+	if (recent.links.empty())
+		page.line(page.spelled("Nothing was seen lately that one of these programs gave to another over a stream."));
+	for (size_t i = 0; i < std::min(recent.links.size(), kMostLinks); ++i) {
+		const Link &link = recent.links[i];
+		const auto same = std::ranges::find_if(all.links, [&](const Link &its) { return its.is_like(link); });
+		add_link(page, link, seconds_of(recent), same == all.links.end() ? &link : &*same);
+	}
+	add_legend(page);
+	add_trust(page, all);
 	return page.take();
 }
 

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "profiler/analysis/links.h"
+#include "profiler/exports/attached_files.h"
 #include "profiler/exports/export.h"
 #include "profiler/failure.h"
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
+#include "profiler/text/attached_lines.h"
 #include "tests/report/schema_check.h"
 #include "tests/resolve/watched.h"
 
@@ -204,6 +206,33 @@ TEST_F(AttachedReport, RefusesWhatItCantExplain)
 	EXPECT_NE(few.text.find("1200 messages with probes have no such tail: measure longer (icepath attach -d"),
 			  few.text.npos)
 		<< few.text;
+}
+
+// As a terminal has them while the watching goes on.
+TEST_F(AttachedReport, FiguresOfPartsAddUpToThoseOfAll)
+{
+	analysis::AttachedFigures figures;
+	analysis::AttachedResult sum;
+	rundir::Reader reader(directory);
+	size_t parts = 0;
+	for (; const auto read = reader.next(); parts++) {
+		figures.know(connections);
+		figures.add(*read->window);
+		sum.add(figures.take());
+	}
+	figures.finish();
+	sum.add(figures.take());
+	EXPECT_EQ(parts, 12u);
+	const analysis::AttachedResult all = analysis::analyse_attached(directory);
+	sum.head = all.head;
+	sum.tail = all.tail;
+	EXPECT_EQ(exports::attached_json_text(sum), exports::attached_json_text(all));
+	const text::LiveFigures live{all, sum};
+	const std::string text = text::live_report(live, kStyle);
+	EXPECT_NE(text.find("shop ↔ proxy"), text.npos) << text;
+	EXPECT_NE(text.find("p99 of all"), text.npos) << text;
+	EXPECT_EQ(text.find("left out"), text.npos) << text;
+	EXPECT_NE(text::live_report({all, sum, 3}, kStyle).find("3 windows are left out"), text.npos);
 }
 
 TEST_F(AttachedReport, ExportsEachMessageAndItsPath)

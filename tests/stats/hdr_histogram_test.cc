@@ -53,6 +53,23 @@ TEST(HdrHistogram, CountsWhatWasAdded)
 	EXPECT_EQ(histogram.counts().back(), 1u);
 }
 
+TEST(HdrHistogram, TwoTogetherAreThatOfAllValues)
+{
+	HdrHistogram few, many, all;
+	for (const uint64_t value : {3, 70'000, 70'001})
+		few.add(value);
+	for (const uint64_t value : {3, 5, 1 << 24})
+		many.add(value);
+	for (const uint64_t value : {3, 70'000, 70'001, 3, 5, 1 << 24})
+		all.add(value);
+	few.add(many);
+	EXPECT_EQ(few.counts(), all.counts());
+	EXPECT_EQ(few.total(), all.total());
+	EXPECT_EQ(few.max(), all.max());
+	few.add(HdrHistogram());
+	EXPECT_EQ(few.counts(), all.counts());
+}
+
 TEST(HdrHistogram, MeanAndDeviationOfSmallValuesAreExact)
 {
 	HdrHistogram histogram;
