@@ -311,6 +311,8 @@ TEST(Remedies, NameNoTaskForWhatOthersTook)
 	};
 	EXPECT_EQ(named().names, (std::vector<std::string>{"large", "small"}));
 	EXPECT_FALSE(named().told);
+	small.growth_ns = 8'999; // just less than half of it
+	EXPECT_FALSE(named().told);
 	small.growth_ns = 9'000;
 	EXPECT_EQ(named().names, (std::vector<std::string>{"small"}));
 	EXPECT_TRUE(named().told);

@@ -2,6 +2,7 @@
 // explain --json: docs/explain-schema.json, and figures that add up.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -124,6 +125,15 @@ TEST_F(ExplainJson, OfAMessage)
 	for (const auto &step : message.at("steps"))
 		ns += step.at("ns").get<uint64_t>();
 	EXPECT_EQ(ns, message.at("latency_ns"));
+	const auto wait =
+		std::ranges::find(message.at("steps"), "runqueue", [](const json &step) { return step["layer"]; });
+	ASSERT_NE(wait, message.at("steps").end());
+	EXPECT_EQ(wait->at("cpu"), 1);
+	// The task came 100 ns after the thread was runnable, and left 100 ns before it ran.
+	EXPECT_EQ(wait->at("taken"), (json{{{"name", "kworker/1:2"}, {"ns", wait->at("ns").get<uint64_t>() - 200}},
+									   {{"name", "unknown"}, {"ns", 200}}}));
+	for (const auto &step : message.at("steps"))
+		EXPECT_EQ(step.at("taken").empty(), step.at("layer") != "runqueue") << step.dump();
 	EXPECT_EQ(answer({.worst = true}).at("messages").size(), 2u);
 }
 
