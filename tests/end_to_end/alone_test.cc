@@ -4,9 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "profiler/rundir/container.h"
 #include "tests/end_to_end/command.h"
@@ -89,6 +94,47 @@ TEST(Alone, WhatSharesAWindowIsToldAsAnotherTargetOfTheRun)
 	EXPECT_TRUE(is_named) << json["cells"].dump();
 	const std::string notices = json["notices"].dump();
 	EXPECT_NE(notices.find("another target of this run"), std::string::npos) << notices;
+}
+
+// "T" of a process that a signal stopped, as in proc(5); empty: it has ended.
+std::string state_of(pid_t process)
+{
+	const std::string line = first_line(fs::path("/proc") / std::to_string(process) / "stat");
+	const size_t end = line.rfind(") ");
+	return end == std::string::npos ? "" : line.substr(end + 2, 1);
+}
+
+// What stands still handles no signal and sees no closed socket: the kernel ends it with icepath.
+TEST(Alone, WhatStandsStillEndsWithAKilledIcepath)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Traces before = traces_before();
+	{
+		const Folder folder;
+		const PluginFolder busy(BUSY_PLUGIN);
+		Running icepath({icepath_program(), "run", "-t", "uds-stream,pipe,busy", "--patterns", "pingpong", "-s", "64",
+						 "-d", "30", "-o", "out"},
+						folder.path(), busy.environment());
+		std::vector<pid_t> still;
+		for (const auto until = std::chrono::steady_clock::now() + 25s;
+			 still.size() < 4 && std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(1ms)) {
+			still.clear();
+			for (const pid_t child : children_of(icepath.pid()))
+				if (state_of(child) == "T")
+					still.push_back(child);
+		}
+		ASSERT_GE(still.size(), 4u) << "both sides of two cells: " << icepath.err_so_far();
+		kill_process(icepath.pid(), SIGKILL);
+		EXPECT_EQ(icepath.wait(60s).exit_code, 128 + SIGKILL);
+		for (const pid_t process : still) {
+			for (const auto until = std::chrono::steady_clock::now() + 10s;
+				 state_of(process) == "T" && std::chrono::steady_clock::now() < until;)
+				std::this_thread::sleep_for(10ms);
+			EXPECT_NE(state_of(process), "T") << process;
+		}
+	}
+	EXPECT_EQ(traces_after(before), before);
 }
 
 } // namespace

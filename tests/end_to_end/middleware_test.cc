@@ -165,6 +165,35 @@ TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
 	expect_nothing_left();
 }
 
+// Of a library's cell: datagrams sent for each message, by all threads of both sides.
+double sent_per_message(const nlohmann::json &cell)
+{
+	double sent = 0;
+	for (const auto &call : cell["system_calls"])
+		if (call["call"].get<std::string>().starts_with("send"))
+			sent += call["per_message"].get<double>();
+	return sent;
+}
+
+// What the library does with its setting: 64 KiB take five datagrams of 14 720 B, its default, or two of 65 500 B.
+// Acknowledgements come on top, and are as many in both.
+TEST_F(Middleware, CycloneSendsLargeDatagramsWhereThatIsItsSetting)
+{
+	const Outcome outcome = run({icepath_program(), "run", "-t", "cyclonedds/udp,cyclonedds/udp-large", "-w", "epoll",
+								 "-s", "64k", "--patterns", "pingpong", "-d", "6", "-o", "out"},
+								folder.path());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const auto json = read_json(folder.path() / "out/run.json");
+	ASSERT_EQ(json["cells"].size(), 2u);
+	std::map<std::string, double> sent;
+	for (const auto &cell : json["cells"])
+		sent[cell["target"]] = sent_per_message(cell);
+	EXPECT_GE(sent["cyclonedds/udp"], 5) << json["cells"][0]["system_calls"];
+	EXPECT_GE(sent["cyclonedds/udp-large"], 2);
+	EXPECT_LT(sent["cyclonedds/udp-large"], sent["cyclonedds/udp"] - 2) << json["cells"][1]["system_calls"];
+	expect_nothing_left();
+}
+
 TEST_F(MiddlewaresProcesses, ALibrarysThreadsHaveTheCpuOfTheirSide)
 {
 	if (std::thread::hardware_concurrency() < 2)
