@@ -27,4 +27,17 @@ enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_NMI = 6, /* one handler's run, without entry and exit; vector: 0 */
 };
 
+/* INTERRUPT: the kernel's timer that took longest in it, by its function. */
+enum icepath_timer {
+	ICEPATH_TIMER_NOT_TOLD = 0, /* none expired, or it isn't known which */
+	ICEPATH_TIMER_TICK = 1, /* the scheduler's tick */
+	ICEPATH_TIMER_WAKES = 2, /* ends a task's sleep */
+	ICEPATH_TIMER_PACING = 3, /* TCP may send again */
+	ICEPATH_TIMER_RESEND = 4, /* TCP's retransmission */
+	ICEPATH_TIMER_DELAYED_ACK = 5, /* TCP's delayed acknowledgement */
+	ICEPATH_TIMER_PROGRAM = 6, /* a program's: timerfd, setitimer(), timer_create() */
+	ICEPATH_TIMER_PERF = 7, /* a perf event's */
+	ICEPATH_TIMER_OTHER = 8,
+};
+
 #endif

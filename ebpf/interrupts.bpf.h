@@ -18,6 +18,7 @@ static __always_inline int enter_hardirq(__u8 kind, __u32 vector)
 	state->hardirq_kind = kind;
 	state->hardirq_vector = vector;
 	state->in_hardirq = 1;
+	forget_timers(state, ICEPATH_CONTEXT_HARDIRQ);
 	return 0;
 }
 
@@ -30,9 +31,11 @@ static __always_inline int leave_hardirq(void)
 	__u64 begin_ns = state->hardirq_begin_ns;
 	state->in_hardirq = 0;
 	state->hardirq_begin_ns = 0;
-	if (capturing)
-		log_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), state->hardirq_kind, state->hardirq_vector,
-					  ICEPATH_CONTEXT_HARDIRQ);
+	if (!capturing)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	log_interrupt(cpu, begin_ns, now, state->hardirq_kind, state->hardirq_vector, ICEPATH_CONTEXT_HARDIRQ,
+				  longest_timer(state, ICEPATH_CONTEXT_HARDIRQ, now));
 	return 0;
 }
 
@@ -51,6 +54,7 @@ int BPF_PROG(on_softirq_entry, unsigned int vector)
 	state->packet_sockets[0] = 0;
 	state->packet_sockets[1] = 0;
 	state->announced[ICEPATH_CONTEXT_SOFTIRQ] = 0;
+	forget_timers(state, ICEPATH_CONTEXT_SOFTIRQ);
 	return 0;
 }
 
@@ -70,6 +74,7 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 		begin_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), ICEPATH_INTERRUPT_SOFTIRQ, vector, ICEPATH_CONTEXT_SOFTIRQ);
 	if (!record)
 		return 0;
+	record->interrupt.timer = longest_timer(state, ICEPATH_CONTEXT_SOFTIRQ, record->end_ns);
 	if (state->packets) {
 		record->flags = ICEPATH_FLAG_PACKETS;
 		record->interrupt.sockets[0] = state->packet_sockets[0];
@@ -106,6 +111,36 @@ int BPF_PROG(on_tcp_probe, struct sock *sk)
 	count_own_packet(state, key);
 	return 0;
 }
+
+/*
+ * What a timer does, by its function. The first one is the tick's (capture/timer_functions.h): where its address isn't
+ * known, none is, as the kernel hides them from users without rights.
+ */
+const volatile struct icepath_timer_function timer_functions[ICEPATH_TIMER_FUNCTIONS];
+
+static __always_inline int note_timer(__u64 function)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state || !capturing || !timer_functions[0].address || !(state->in_hardirq || state->in_softirq))
+		return 0;
+	__u8 timer = ICEPATH_TIMER_OTHER;
+	for (int i = 0; i < ICEPATH_TIMER_FUNCTIONS; i++)
+		if (timer_functions[i].address == function) {
+			timer = timer_functions[i].timer;
+			break;
+		}
+	if (state->in_hardirq)
+		begin_timer(state, ICEPATH_CONTEXT_HARDIRQ, timer, bpf_ktime_get_ns());
+	else
+		begin_timer(state, ICEPATH_CONTEXT_SOFTIRQ, timer, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer) { return note_timer((__u64)timer->function); }
+SEC("?tp_btf/timer_expire_entry")
+int BPF_PROG(on_timer_expire_entry, struct timer_list *timer) { return note_timer((__u64)timer->function); }
 
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_handler_entry, int irq) { return enter_hardirq(ICEPATH_INTERRUPT_DEVICE, irq); }
@@ -146,7 +181,8 @@ int BPF_PROG(on_nmi_handler, void *handler, s64 delta_ns, int handled)
 	if (!capturing || delta_ns <= 0)
 		return 0;
 	__u64 now = bpf_ktime_get_ns();
-	log_interrupt(bpf_get_smp_processor_id(), now - delta_ns, now, ICEPATH_INTERRUPT_NMI, 0, ICEPATH_CONTEXT_HARDIRQ);
+	log_interrupt(bpf_get_smp_processor_id(), now - delta_ns, now, ICEPATH_INTERRUPT_NMI, 0, ICEPATH_CONTEXT_HARDIRQ,
+				  0);
 	return 0;
 }
 

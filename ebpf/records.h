@@ -160,7 +160,8 @@ struct icepath_record {
 			ICEPATH_U64 begin_ns;
 			ICEPATH_U32 vector;
 			ICEPATH_U8 kind; /* icepath_interrupt_kind */
-			ICEPATH_U8 reserved[3];
+			ICEPATH_U8 timer; /* icepath_timer */
+			ICEPATH_U8 reserved[2];
 			ICEPATH_U64 sockets[2]; /* keys of the run's sockets whose packets it handled; 0: none, or no second one */
 			ICEPATH_U32 packets; /* all packets */
 			ICEPATH_U32 run_packets; /* the packets of `sockets` among them */
@@ -323,6 +324,14 @@ struct icepath_task {
 	ICEPATH_U64 compared_cred; /* of a target's family: the credentials that its rights were compared with last */
 };
 
+/* Timers that expired in an interrupt: the present one, and which took longest before it. */
+struct icepath_expired {
+	ICEPATH_U64 since_ns; /* 0: none yet */
+	ICEPATH_U64 longest_ns;
+	ICEPATH_U8 timer, longest; /* icepath_timer */
+	ICEPATH_U8 reserved[6];
+};
+
 /* Task storage of a softirq that lost its CPU: the CPU's state of it. */
 struct icepath_softirq {
 	ICEPATH_U64 packet_sockets[2];
@@ -331,10 +340,20 @@ struct icepath_softirq {
 	ICEPATH_U8 vector;
 	ICEPATH_U8 is_on; /* 0: none */
 	ICEPATH_U8 reserved[2];
+	struct icepath_expired expired;
 };
 
 /* Numbers of followed families go from 1 to this minus 1. */
 #define ICEPATH_FAMILIES 1024
+
+/* The kernel's functions by which timers are told, at most. */
+#define ICEPATH_TIMER_FUNCTIONS 16
+
+struct icepath_timer_function {
+	ICEPATH_U64 address; /* 0: not in this kernel */
+	ICEPATH_U8 timer; /* icepath_timer */
+	ICEPATH_U8 reserved[7];
+};
 
 /* Most programs that one capture attaches to. A power of 2. */
 #define ICEPATH_TARGETS 64
@@ -369,6 +388,7 @@ struct icepath_cpu_state {
 	ICEPATH_U64 lost_since_ns; /* of a ring: end_ns of the first record that no LOSS counts yet */
 	ICEPATH_U32 lost;
 	ICEPATH_U8 announced[4]; /* by context: on_sk_data_ready has run, and what follows it hasn't */
+	struct icepath_expired expired[3]; /* by context: in the current softirq or hard interrupt */
 } __attribute__((aligned(64)));
 
 #ifdef __cplusplus

@@ -38,11 +38,40 @@ static __always_inline struct icepath_record *begin_interrupt(__u32 cpu, __u64 b
 	return record;
 }
 
-static __always_inline void log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind, __u32 vector, __u8 context)
+static __always_inline void log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind, __u32 vector, __u8 context,
+										  __u8 timer)
 {
 	struct icepath_record *record = begin_interrupt(cpu, begin_ns, now, kind, vector, context);
-	if (record)
-		end_record(record);
+	if (!record)
+		return;
+	record->interrupt.timer = timer;
+	end_record(record);
+}
+
+static __always_inline void forget_timers(struct icepath_cpu_state *state, __u8 context)
+{
+	struct icepath_expired *expired = &state->expired[context];
+	expired->since_ns = 0;
+	expired->longest_ns = 0;
+	expired->longest = ICEPATH_TIMER_NOT_TOLD;
+}
+
+static __always_inline void begin_timer(struct icepath_cpu_state *state, __u8 context, __u8 timer, __u64 now)
+{
+	struct icepath_expired *expired = &state->expired[context];
+	if (expired->since_ns && now - expired->since_ns >= expired->longest_ns) {
+		expired->longest_ns = now - expired->since_ns;
+		expired->longest = expired->timer;
+	}
+	expired->since_ns = now;
+	expired->timer = timer;
+}
+
+/* An icepath_timer. The last one goes on until `now`. */
+static __always_inline __u8 longest_timer(const struct icepath_cpu_state *state, __u8 context, __u64 now)
+{
+	const struct icepath_expired *expired = &state->expired[context];
+	return expired->since_ns && now - expired->since_ns >= expired->longest_ns ? expired->timer : expired->longest;
 }
 
 #define NET_TX_SOFTIRQ 2 /* include/linux/interrupt.h */
@@ -75,6 +104,7 @@ static __always_inline void put_softirq_away(struct icepath_cpu_state *state, __
 														  state->softirq_vector, ICEPATH_CONTEXT_SOFTIRQ);
 	if (record) {
 		record->flags = ICEPATH_FLAG_GOES_ON;
+		record->interrupt.timer = longest_timer(state, ICEPATH_CONTEXT_SOFTIRQ, now);
 		end_record(record);
 	}
 	state->in_softirq = 0;
@@ -86,6 +116,7 @@ static __always_inline void put_softirq_away(struct icepath_cpu_state *state, __
 	away->packets = state->packets;
 	away->run_packets = state->run_packets;
 	away->vector = state->softirq_vector;
+	away->expired = state->expired[ICEPATH_CONTEXT_SOFTIRQ];
 	away->block = block;
 	away->is_on = 1;
 	__sync_fetch_and_add(&softirqs_away, 1);
@@ -105,6 +136,8 @@ static __always_inline void bring_softirq_back(struct icepath_cpu_state *state, 
 	state->packets = away->packets;
 	state->run_packets = away->run_packets;
 	state->softirq_vector = away->vector;
+	state->expired[ICEPATH_CONTEXT_SOFTIRQ] = away->expired;
+	state->expired[ICEPATH_CONTEXT_SOFTIRQ].since_ns = away->expired.since_ns ? now : 0;
 	state->softirq_begin_ns = now;
 	state->in_softirq = 1;
 }

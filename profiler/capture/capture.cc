@@ -12,6 +12,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <utility>
 
 #include "ebpf/ends.h"
@@ -20,6 +23,7 @@
 #include "profiler/capture/call_kinds.h"
 #include "profiler/capture/running_tasks.h"
 #include "profiler/capture/skip_times.h"
+#include "profiler/capture/timer_functions.h"
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
 
@@ -66,6 +70,17 @@ void set_calls(capture_bpf &bpf)
 	const EventfdCalls eventfds = eventfd_calls();
 	static_assert(sizeof(capture_bpf::rodata->eventfd_calls) == sizeof(eventfds));
 	std::memcpy(const_cast<unsigned int *>(bpf.rodata->eventfd_calls), eventfds.data(), sizeof(eventfds));
+}
+
+// Read once: making its text takes the kernel tens of milliseconds.
+void set_timers(capture_bpf &bpf)
+{
+	static const TimerFunctions functions = [] {
+		std::ifstream file("/proc/kallsyms");
+		return timer_functions(std::string(std::istreambuf_iterator<char>(file), {}));
+	}();
+	static_assert(sizeof(capture_bpf::rodata->timer_functions) == sizeof(functions));
+	std::memcpy(const_cast<icepath_timer_function *>(bpf.rodata->timer_functions), functions.data(), sizeof(functions));
 }
 
 void throw_if_not_traced(const Selection &selection)
@@ -149,6 +164,7 @@ BpfObject Capture::opened(const std::vector<uint32_t> &cpus, uint32_t records_pe
 	set_slots(cpus, *bpf);
 	set_keys(*bpf);
 	set_calls(*bpf);
+	set_timers(*bpf);
 	bpf_program__set_autoload(bpf->progs.on_sched_process_exec, compares_at_exec());
 	bpf_program__set_autoload(bpf->progs.mark_running, !targets_.empty());
 	bpf_program__set_autoload(bpf->progs.list_ends, !targets_.empty());

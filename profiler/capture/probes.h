@@ -100,6 +100,7 @@ inline constexpr std::string_view kReturnInstead = "the call's return";
 inline constexpr std::string_view kBlockedInstead = "blocked, without a part";
 inline constexpr std::string_view kInterruptInstead = "nothing: such a softirq counts as an interrupt";
 inline constexpr std::string_view kSocketsInstead = "nothing: `icepath attach` refuses to watch programs";
+inline constexpr std::string_view kTickInstead = "nothing: timers that aren't known otherwise count as the tick";
 inline constexpr std::string_view kUserInstead = "nothing: all of the library's calls counts as the user's";
 
 // With the tracepoint of its name as its only candidate.
@@ -125,7 +126,7 @@ constexpr Probe on_blocking(std::string_view program, std::string_view tracepoin
 	return {tracepoint, Group::Blocking, uses, kBlockedInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
 }
 
-inline constexpr std::array<Probe, 45> kProbes = {{
+inline constexpr std::array<Probe, 47> kProbes = {{
 	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling,
 				  Uses{{{Layer::Wakeup},
 						{Layer::SenderKernel, Part::Notify},
@@ -224,6 +225,16 @@ inline constexpr std::array<Probe, 45> kProbes = {{
 	 kSocketsInstead,
 	 {Candidate{Tier::Tracepoint, "on_sock_recv_length", "sock_recv_length"},
 	  Candidate{Tier::Fentry, "fexit_unix_stream_recvmsg", "unix_stream_recvmsg", {}, {"fexit_tcp_recvmsg"}}}},
+	{"hrtimer_expire_entry",
+	 Group::Interrupts,
+	 Uses{{{Layer::Interrupt}}, "which timer it is"},
+	 kTickInstead,
+	 {Candidate{Tier::Tracepoint, "on_hrtimer_expire_entry", "hrtimer_expire_entry"}}},
+	{"timer_expire_entry",
+	 Group::Interrupts,
+	 Uses{{{Layer::Interrupt}}, "which timers a softirq ran"},
+	 kTickInstead,
+	 {Candidate{Tier::Tracepoint, "on_timer_expire_entry", "timer_expire_entry"}}},
 	{"netif_receive_skb",
 	 Group::Packets,
 	 Uses{{{Layer::SenderKernel, Part::Softirq},

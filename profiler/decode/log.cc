@@ -135,6 +135,7 @@ Interrupt interrupt_of(const icepath_record &record, uint32_t index)
 				  only_sockets(record),
 				  record.tid,
 				  (record.flags & ICEPATH_FLAG_GOES_ON) != 0};
+	one.timer = record.interrupt.timer;
 	if ((record.flags & ICEPATH_FLAG_PACKETS) && record.interrupt.packets > 0) {
 		one.has_packets = true;
 		one.named = {record.interrupt.sockets[0], record.interrupt.sockets[1]};

@@ -144,8 +144,11 @@ void tell_timers(Observations &seen)
 			const bool follows = next && next->begin_ns >= one.end_ns && next->begin_ns - one.end_ns <= kRightAfterNs;
 			if (is_softirq(one, kHrtimer) && one.work == Work::NotTold)
 				one.work = follows && next->work == Work::OwnPackets ? Work::OwnTimer : Work::OtherTimer;
-			if (one.kind == ICEPATH_INTERRUPT_TIMER && one.work == Work::NotTold && follows &&
-				is_softirq(*next, kHrtimer))
+			if (one.work != Work::NotTold || one.timer == ICEPATH_TIMER_TICK)
+				continue;
+			if (one.timer != ICEPATH_TIMER_NOT_TOLD)
+				one.work = Work::OtherTimer;
+			else if (one.kind == ICEPATH_INTERRUPT_TIMER && follows && is_softirq(*next, kHrtimer))
 				one.work = next->work;
 		}
 }

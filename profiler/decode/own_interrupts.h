@@ -11,7 +11,8 @@
 //  - A timer's interrupt woke a thread of the cell, or began such a softirq.
 //
 // A timer that runs in a softirq of its own (HRTIMER_MODE_SOFT) isn't the scheduler's tick, nor is the interrupt that
-// raised that softirq (hrtimer_interrupt()).
+// raised that softirq (hrtimer_interrupt()). Where a record tells the timer that took longest, by its function, it is
+// the tick only if that is the tick's.
 #include "profiler/decode/log.h"
 
 namespace icepath::decode {

@@ -110,9 +110,13 @@ struct Interrupt {
 	Culprit::Work work = Culprit::Work::NotTold;
 	bool has_packets = false; // a softirq that handled some
 	std::array<uint64_t, 2> named{}; // keys of sockets of some of them; `sockets`, if of all
+	uint8_t timer = 0; // icepath_timer that took longest in it
 };
 
-inline Culprit culprit_of(const Interrupt &one) { return {Culprit::Kind::Interrupt, one.vector, one.kind, one.work}; }
+inline Culprit culprit_of(const Interrupt &one)
+{
+	return {Culprit::Kind::Interrupt, one.vector, one.kind, one.work, one.timer};
+}
 
 struct Cpu {
 	uint64_t known_since_ns = 0; // before that, the running task isn't known

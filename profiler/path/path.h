@@ -77,6 +77,7 @@ struct Culprit {
 	uint32_t id = 0; // Task: tid. Interrupt: vector
 	uint8_t interrupt = 0; // Interrupt: icepath_interrupt_kind
 	Work work = Work::NotTold; // Interrupt
+	uint8_t timer = 0; // Interrupt that took a CPU: the icepath_timer that took longest in it
 	friend bool operator==(const Culprit &, const Culprit &) = default;
 };
 

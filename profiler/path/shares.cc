@@ -26,6 +26,29 @@ uint64_t known_to_run_until(const Thread &thread)
 constexpr std::array<std::string_view, 10> kSoftirqs = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
 														"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
+// What it is for, unless it is the tick.
+std::string_view words_of_timer(uint8_t timer)
+{
+	switch (timer) {
+	case ICEPATH_TIMER_WAKES:
+		return " (woke a task)";
+	case ICEPATH_TIMER_PACING:
+		return " (TCP's pacing)";
+	case ICEPATH_TIMER_RESEND:
+		return " (TCP's retransmission timer)";
+	case ICEPATH_TIMER_DELAYED_ACK:
+		return " (TCP's delayed acknowledgement)";
+	case ICEPATH_TIMER_PROGRAM:
+		return " (a program's timer)";
+	case ICEPATH_TIMER_PERF:
+		return " (a perf event's timer)";
+	case ICEPATH_TIMER_OTHER:
+		return " (another timer)";
+	default:
+		return "";
+	}
+}
+
 std::string interrupt_name(uint8_t kind, uint32_t vector)
 {
 	switch (kind) {
@@ -251,7 +274,7 @@ std::string culprit_name(const Culprit &culprit, const std::map<uint32_t, std::s
 {
 	switch (culprit.kind) {
 	case Culprit::Kind::Interrupt:
-		return interrupt_name(culprit.interrupt, culprit.id);
+		return interrupt_name(culprit.interrupt, culprit.id).append(words_of_timer(culprit.timer));
 	case Culprit::Kind::IdleCpu:
 		return "idle CPU";
 	case Culprit::Kind::Throttled:

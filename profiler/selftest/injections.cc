@@ -138,7 +138,7 @@ const std::vector<Injection> kAll = {
 	 {},
 	 {},
 	 {{Layer::Interrupt}},
-	 "timer interrupt",
+	 "timer interrupt (a perf event's timer)",
 	 true},
 };
 

@@ -205,6 +205,13 @@ TEST(Culprits, HaveTheKernelsNames)
 	EXPECT_EQ(path::culprit_name({Kind::Interrupt, 99, ICEPATH_INTERRUPT_SOFTIRQ}, {}), "softirq 99");
 	EXPECT_EQ(path::culprit_name({Kind::Interrupt, 24, ICEPATH_INTERRUPT_DEVICE}, {}), "interrupt 24");
 	EXPECT_EQ(path::culprit_name({Kind::Interrupt, 0, 200}, {}), "interrupt of kind 200");
+	const auto of_timer = [](uint8_t timer) {
+		return path::culprit_name({Kind::Interrupt, 0, ICEPATH_INTERRUPT_TIMER, path::Culprit::Work::NotTold, timer},
+								  {});
+	};
+	EXPECT_EQ(of_timer(ICEPATH_TIMER_NOT_TOLD), "timer interrupt");
+	EXPECT_EQ(of_timer(ICEPATH_TIMER_TICK), "timer interrupt");
+	EXPECT_EQ(of_timer(ICEPATH_TIMER_PERF), "timer interrupt (a perf event's timer)");
 	EXPECT_EQ(path::culprit_name({Kind::Task, 0, 0}, {}), "idle task");
 	EXPECT_EQ(path::culprit_name({Kind::Task, 7, 0}, {}), "task 7");
 }

@@ -166,6 +166,45 @@ TEST(OwnTimers, AreNotThoseOfOthersThatExpireInASoftirq)
 	EXPECT_EQ(line.told(), (std::vector{Work::OtherTimer, Work::OtherTimer, Work::NotTold, Work::NotTold}));
 }
 
+// Where the kernel tells the function of the timer that took longest.
+TEST(OwnTimers, AreToldApartFromTheTickByTheirFunctions)
+{
+	Timeline line;
+	line.interrupt(100, 150, ICEPATH_INTERRUPT_TIMER).timer = ICEPATH_TIMER_TICK;
+	line.softirq(151, 160, kTimer, kForeign); // raised by the tick: nothing was due
+	line.interrupt(200, 250, ICEPATH_INTERRUPT_TIMER).timer = ICEPATH_TIMER_PERF;
+	line.softirq(300, 310, kTimer, kForeign).timer = ICEPATH_TIMER_DELAYED_ACK;
+	line.softirq(400, 410, kHrtimer, kForeign).timer = ICEPATH_TIMER_OTHER;
+	EXPECT_EQ(line.told(),
+			  (std::vector{Work::NotTold, Work::NotTold, Work::OtherTimer, Work::OtherTimer, Work::OtherTimer}));
+}
+
+TEST(OwnTimers, LeaveTheTickWhatItIsWhereASoftirqOfTimersFollows)
+{
+	Timeline line;
+	line.interrupt(100, 110, ICEPATH_INTERRUPT_TIMER).timer = ICEPATH_TIMER_TICK;
+	line.softirq(111, 120, kHrtimer, kForeign).timer = ICEPATH_TIMER_PACING;
+	line.softirq(121, 200, kTasklet, kForeign);
+	line.queued(150, kKey);
+	EXPECT_EQ(line.told(), (std::vector{Work::NotTold, Work::OwnTimer, Work::OwnPackets}));
+}
+
+TEST(OwnTimers, AreThoseThatWakeThreadsOfTheCellWhateverTheirFunction)
+{
+	Timeline line;
+	line.interrupt(200, 250, ICEPATH_INTERRUPT_TIMER).timer = ICEPATH_TIMER_WAKES;
+	line.interrupt(300, 350, ICEPATH_INTERRUPT_TIMER).timer = ICEPATH_TIMER_WAKES; // another thread's
+	OffCpu off;
+	off.out_ns = 50;
+	off.waking_ns = 230;
+	off.wakeup_ns = 240;
+	off.in_ns = 260;
+	off.waker_context = ICEPATH_CONTEXT_HARDIRQ;
+	off.waker_vector = ICEPATH_INTERRUPT_TIMER;
+	line.seen.threads[kHelper].off.push_back(off);
+	EXPECT_EQ(line.told(), (std::vector{Work::OwnTimer, Work::OtherTimer}));
+}
+
 TEST(Helpers, AreKernelThreadsThatWakeTheCellsOrCarryItsPackets)
 {
 	Timeline line;

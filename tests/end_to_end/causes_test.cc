@@ -2,10 +2,21 @@
 // Causes that are known, since a plug-in of the tests makes them, are told as what they are: in tails, in differences
 // and in notices of real runs.
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "ebpf/records.h"
+#include "profiler/rundir/container.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/plugin_folder.h"
 
@@ -111,6 +122,62 @@ TEST_F(Causes, ItsOwnPacketsAreNobodyElses)
 		EXPECT_GT(own_ns, 1000) << cell.at("layers").dump(1);
 		EXPECT_LT(others_ns, 0.2 * own_ns) << cell.at("culprits").dump(1);
 	}
+}
+
+// Of a perf event that counts time on a CPU and wakes nobody: it expires in the hard interrupt in which the tick does.
+class ForeignTimers {
+public:
+	ForeignTimers()
+	{
+		perf_event_attr attributes{};
+		attributes.size = sizeof(attributes);
+		attributes.type = PERF_TYPE_SOFTWARE;
+		attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+		attributes.sample_period = 400'000; // ns
+		for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); ++cpu)
+			events_.push_back(
+				static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+	}
+	~ForeignTimers()
+	{
+		for (const int event : events_)
+			close(event);
+	}
+	bool are_there() const
+	{
+		return std::ranges::all_of(events_, [](int event) { return event >= 0; });
+	}
+
+private:
+	std::vector<int> events_;
+};
+
+// Of the timer's hard interrupts in a run's blocks with probes: by the timer that took longest in each.
+std::map<uint8_t, uint64_t> timers_in(const std::filesystem::path &run)
+{
+	rundir::Reader reader(run.string());
+	std::map<uint8_t, uint64_t> timers;
+	while (const auto captured = reader.next())
+		for (const model::SlotCapture &slot : captured->window->slots)
+			for (const icepath_record &record : slot.records)
+				if (record.type == ICEPATH_RECORD_INTERRUPT && record.interrupt.kind == ICEPATH_INTERRUPT_TIMER)
+					timers[record.interrupt.timer]++;
+	return timers;
+}
+
+TEST_F(Causes, AForeignTimerThatWakesNobodyIsNotTheTick)
+{
+	const std::vector<std::string> options = {"-t", "causes/quiet", "-s", "64", "--patterns", "pingpong", "-d", "5"};
+	measured(options, "quiet");
+	std::map<uint8_t, uint64_t> quiet = timers_in(folder.path() / "quiet");
+	EXPECT_GT(quiet[ICEPATH_TIMER_TICK], 10u);
+	EXPECT_EQ(quiet[ICEPATH_TIMER_PERF], 0u);
+	const ForeignTimers timers;
+	ASSERT_TRUE(timers.are_there()) << std::strerror(errno);
+	measured(options);
+	std::map<uint8_t, uint64_t> with = timers_in(folder.path() / "out");
+	EXPECT_GT(with[ICEPATH_TIMER_TICK], 10u);
+	EXPECT_GT(with[ICEPATH_TIMER_PERF], with[ICEPATH_TIMER_TICK]) << "every 400 µs, beside the tick's 1 to 10 ms";
 }
 
 TEST_F(Causes, MessagesThatAreKeptUntilTheNextAreTold)

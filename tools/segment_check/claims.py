@@ -196,7 +196,7 @@ class Checker:
         return Verdict(FALSE, f"as claimed for {sure} of {end - begin} ns")
 
     def _interrupt(self, segment, begin, end):
-        name = segment["culprit"]["name"]
+        name = name_of(segment["culprit"])
         if name in UNSEEN:
             return Verdict(UNCHECKABLE, f"perf can't record the end of: {name}")
         cpu = self._cpu_of(segment, begin, end)
@@ -309,7 +309,7 @@ class Checker:
         for _, tid, context in wakings:
             if culprit["kind"] == "task" and context is None and tid == culprit["id"]:
                 return Verdict(HOLDS, "")
-            if culprit["kind"] == "interrupt" and context is not None and same_interrupt(context, culprit["name"]):
+            if culprit["kind"] == "interrupt" and context is not None and same_interrupt(context, name_of(culprit)):
                 return Verdict(HOLDS, "")
         return Verdict(FALSE, f"woken by {wakings[0][2] or 'task ' + str(wakings[0][1])}, not by {name_of(culprit)}")
 
@@ -353,4 +353,6 @@ def same_interrupt(seen, told):
 def name_of(culprit):
     if culprit["kind"] == "task":
         return f"task {culprit['id']}"
+    if culprit["kind"] == "interrupt":  # "timer interrupt (a perf event's timer)": perf's events don't tell which
+        return culprit["name"].partition(" (")[0]
     return {"idle_cpu": "idle CPU", "throttled": "idle CPU", "unknown": "?"}.get(culprit["kind"], culprit["name"])
