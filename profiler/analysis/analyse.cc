@@ -102,6 +102,8 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 	{
 		rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 		result.head = reader.head();
+		if (result.head.attached)
+			return result;
 		result.cells = cells_of(result.head, search_outcomes(run, result.head.cells));
 		places = add_stamps(reader, wanted, result);
 		result.tail = reader.tail();

@@ -24,7 +24,8 @@ struct Wanted {
 
 // Reads the container twice, and three times if a cell searches for its rate: the layers of some latencies can be added
 // up only when these are known. Memory grows with the messages up to Wanted::most_values, then with the blocks, and
-// never with paths. Throws Failure(Usage) as rundir::Reader does.
+// never with paths. Of a run of `icepath attach`, which has no cells, only the head: links.h has the rest. Throws
+// Failure(Usage) as rundir::Reader does.
 RunResult analyse(const std::string &run, const Wanted &wanted = {});
 
 } // namespace icepath::analysis

@@ -360,8 +360,6 @@ std::string culprit_of(const path::Culprit &culprit, const path::Observations &s
 	return path::culprit_name(culprit, seen.task_names);
 }
 
-bool is_attached(const std::string &run) { return rundir::Reader(run).head().attached.has_value(); }
-
 const char *word_of(model::StreamKind kind)
 {
 	constexpr const char *kWords[] = {"unix-stream", "tcp", "pipe", "fifo"};

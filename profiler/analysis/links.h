@@ -137,9 +137,6 @@ public:
 	virtual void end_window() = 0;
 };
 
-// Whether `icepath attach` made it.
-bool is_attached(const std::string &run);
-
 // The figures of windows that come one after another: those of parts add up to those of all.
 class AttachedFigures {
 public:

@@ -109,12 +109,15 @@ void add_functions_of(text::Page &page, const std::string &run, const analysis::
 	text::add_function_notes(page);
 }
 
-void refuse_attached(const std::string &run, const char *what)
+// Throws Failure(Usage) for a run of icepath attach, of which `what` isn't made.
+analysis::RunResult result_of_cells(const std::string &run, const char *what, const analysis::Wanted &wanted = {})
 {
-	if (analysis::is_attached(run))
+	analysis::RunResult result = analysis::analyse(run, wanted);
+	if (result.head.attached)
 		throw Failure(ExitCode::Usage,
 					  fmt::format("{} is a run of icepath attach, of which {} isn't made: icepath report {} shows it",
 								  run, what, run));
+	return result;
 }
 
 // Whether each word of the text is one of the programs, or the kind of the stream.
@@ -219,23 +222,25 @@ Explanation explanation_of_attached(const std::string &run, const Question &ques
 
 Report report_of(const std::string &run, const text::Style &style)
 {
-	if (analysis::is_attached(run))
-		return {text::attached_report(analysis::analyse_attached(run), style), {}};
 	const analysis::RunResult result = analysis::analyse(run);
+	if (result.head.attached)
+		return {text::attached_report(analysis::analyse_attached(run), style), {}};
 	return {text::terminal_report(result, style), text::sentences(result, explain::flaws(result))};
 }
 
 Explanation explanation_of(const std::string &run, const Question &question, const text::Style &style)
 {
-	if (analysis::is_attached(run))
-		return explanation_of_attached(run, question, style);
 	const analysis::RunResult result = analysis::analyse(run, {question.tail, question.message});
+	if (result.head.attached)
+		return explanation_of_attached(run, question, style);
 	text::Page page = page_of(style);
 	if (!question.against.empty()) {
 		const explain::Against against = explain::explain_named(result, {question.cell, question.against});
 		if (question.json)
 			return {exports::against_json(result, against), !against.difference};
 		text::add_against(page, result, against);
+		if (question.stacks)
+			add_functions_of(page, run, result, {against.slower, against.faster});
 		return {page.take(), !against.difference};
 	}
 	const std::vector<size_t> cells = cells_of(run, result, question.cell);
@@ -272,12 +277,12 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 
 Report report_and_write(const std::string &run, const text::Style &style)
 {
-	if (analysis::is_attached(run)) {
-		const analysis::AttachedResult result = analysis::analyse_attached(run);
-		write_file(exports::own_folder(exports::directory_of(run)), "run.json", exports::attached_json_text(result));
-		return {text::attached_report(result, style), {}};
-	}
 	const analysis::RunResult result = analysis::analyse(run);
+	if (result.head.attached) {
+		const analysis::AttachedResult attached = analysis::analyse_attached(run);
+		write_file(exports::own_folder(exports::directory_of(run)), "run.json", exports::attached_json_text(attached));
+		return {text::attached_report(attached, style), {}};
+	}
 	const auto folder = exports::own_folder(exports::directory_of(run));
 	write_file(folder, "run.json", exports::run_json_text(result));
 	write_file(folder, "report.html", pages::html_report(result));
@@ -286,9 +291,8 @@ Report report_and_write(const std::string &run, const text::Style &style)
 
 std::string write_html(const std::string &run)
 {
-	refuse_attached(run, "report.html");
 	return write_file(exports::own_folder(exports::directory_of(run)), "report.html",
-					  pages::html_report(analysis::analyse(run)));
+					  pages::html_report(result_of_cells(run, "report.html")));
 }
 
 namespace {
@@ -303,8 +307,8 @@ analysis::FlameGraph graph_of(const analysis::RunResult &result, const FlameWish
 
 analysis::RunResult result_for(const std::string &run, const FlameWishes &wishes)
 {
-	refuse_attached(run, "a flame graph");
-	return analysis::analyse(run, {.tail = {}, .message = {}, .threads = wishes.kind != analysis::FlameKind::Path});
+	return result_of_cells(run, "a flame graph",
+						   {.tail = {}, .message = {}, .threads = wishes.kind != analysis::FlameKind::Path});
 }
 
 // `result` is `run`'s.
@@ -369,9 +373,9 @@ exports::OutputPlace place_of_files(const std::string &output) { return exports:
 
 std::string json_of(const std::string &run)
 {
-	if (analysis::is_attached(run))
-		return exports::attached_json_text(analysis::analyse_attached(run));
-	return exports::run_json_text(analysis::analyse(run));
+	const analysis::RunResult result = analysis::analyse(run);
+	return result.head.attached ? exports::attached_json_text(analysis::analyse_attached(run))
+								: exports::run_json_text(result);
 }
 
 std::string folded_of(const std::string &run, const FlameWishes &wishes)
