@@ -14,6 +14,35 @@
 
 namespace icepath::cpuset {
 
+namespace {
+
+// Tried, and taken back at once.
+bool may_run_fifo(int priority)
+{
+	sched_param fifo{}, before{};
+	fifo.sched_priority = priority;
+	const int policy = sched_getscheduler(0);
+	sched_getparam(0, &before);
+	if (sched_setscheduler(0, SCHED_FIFO, &fifo))
+		return false;
+	sched_setscheduler(0, policy, &before);
+	return true;
+}
+
+} // namespace
+
+FifoRights fifo_rights(bool stays_root)
+{
+	rlimit before{};
+	if (getrlimit(RLIMIT_RTPRIO, &before))
+		return {};
+	const rlimit limit{std::max<rlim_t>(before.rlim_cur, 2), std::max<rlim_t>(before.rlim_max, 2)};
+	const bool is_raised = setrlimit(RLIMIT_RTPRIO, &limit) == 0;
+	const bool may = may_run_fifo(1);
+	setrlimit(RLIMIT_RTPRIO, &before);
+	return {may && (is_raised || stays_root), may && is_raised};
+}
+
 void allow_fifo(int priority, bool stays_root)
 {
 	const auto refuse = [&](const char *what) {
@@ -28,13 +57,8 @@ void allow_fifo(int priority, bool stays_root)
 	const rlimit limit{highest, highest};
 	if (setrlimit(RLIMIT_RTPRIO, &limit) && !stays_root)
 		refuse("setrlimit");
-	sched_param fifo{}, before{};
-	fifo.sched_priority = priority;
-	const int policy = sched_getscheduler(0);
-	sched_getparam(0, &before);
-	if (sched_setscheduler(0, SCHED_FIFO, &fifo)) // tried, and taken back at once
+	if (!may_run_fifo(priority))
 		refuse("sched_setscheduler");
-	sched_setscheduler(0, policy, &before);
 }
 
 std::optional<std::string> fifo_without_sleep(const Machine &machine, const std::vector<uint32_t> &cpus)

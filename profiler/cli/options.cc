@@ -213,9 +213,9 @@ void add_explain(CLI::App &app, Commands &commands)
 			"as export has them");
 	CLI::Option *stacks =
 		app.add_flag("--stacks", question.stacks, "in which functions each layer's time goes, of a run with --stacks");
-	for (CLI::Option *one : {against, tail, modes, worst, message, stacks})
+	for (CLI::Option *one : {against, tail, modes, worst, message})
 		for (CLI::Option *other : {against, tail, modes, worst, message, stacks})
-			if (one != other)
+			if (one != other && !(one == against && other == stacks)) // functions of both cells
 				one->excludes(other);
 	app.add_flag("--json", question.json, "as JSON")->excludes(modes)->excludes(stacks);
 	app.add_flag("-v,--verbose", question.verbose, "the tables of every cell, instead of a summary of all");

@@ -197,6 +197,8 @@ struct Rights {
 		if (const uint64_t priority = std::ranges::max(options.wishes.levels[&model::Levels::fifo_priority]);
 			priority > 0 && user.was_root)
 			cpuset::allow_fifo(static_cast<int>(priority), user.stays_root);
+		if (user.was_root)
+			fifo = cpuset::fifo_rights(user.stays_root);
 		if (helper)
 			no_own_queues = privilege::enter_own_ipc_namespace();
 		if (user.was_root)
@@ -213,6 +215,7 @@ struct Rights {
 	std::optional<privilege::Helper> helper; // starts before any other use of root's rights
 	std::optional<isolation::Keeper> keeper;
 	std::optional<cpuset::Soft> soft;
+	cpuset::FifoRights fifo;
 	std::optional<std::string> no_own_queues; // why System V's and POSIX's queues aren't the run's own
 	std::vector<cpuset::Step> of_queues;
 	std::optional<privilege::RootSpace> root_space;
@@ -324,6 +327,8 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	run::check_run_folder(session.directory, by_default);
 	const bool makes_results = by_default && !std::filesystem::exists(kResults);
 	model::Head head = head_of(command_line, machine::describe_host(rights.user));
+	head.host.fifo = rights.fifo.sides;
+	head.host.fifo_of_middleware = rights.fifo.middleware;
 	std::vector<cpuset::Step> steps = rights.soft->steps();
 	std::ranges::copy(rights.of_queues, std::back_inserter(steps));
 	plan::Plan plan = tune_and_plan(options, rights, machine, cpuset::measuring_cpus(cpus), head.host, steps);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "profiler/path/shares.h"
 
@@ -29,12 +31,20 @@ std::map<TypicalPlace, double> typical_times(const analysis::LatencyRange *typic
 	return times;
 }
 
-// By segment, each name once.
+// By segment, each name once. Tasks of one name are told apart by their tids.
 std::map<uint32_t, std::vector<std::pair<std::string, uint64_t>>> taken_by(const analysis::WorstMessage &message)
 {
-	std::map<uint32_t, std::map<std::string, uint64_t>> sums;
+	std::map<std::string, std::set<uint32_t>> tids;
 	for (const path::Share &share : message.path.shares)
-		sums[share.segment][culprit_name(share.who, message.task_names)] += share.ns;
+		if (share.who.kind == path::Culprit::Kind::Task)
+			tids[culprit_name(share.who, message.task_names)].insert(share.who.id);
+	std::map<uint32_t, std::map<std::string, uint64_t>> sums;
+	for (const path::Share &share : message.path.shares) {
+		std::string name = culprit_name(share.who, message.task_names);
+		if (share.who.kind == path::Culprit::Kind::Task && tids[name].size() > 1)
+			name += fmt::format(" ({})", share.who.id);
+		sums[share.segment][std::move(name)] += share.ns;
+	}
 	std::map<uint32_t, std::vector<std::pair<std::string, uint64_t>>> taken;
 	for (const auto &[segment, by_name] : sums) {
 		auto &list = taken[segment];

@@ -67,14 +67,15 @@ bool is_of_device(const Cause &cause)
 	return took_cpu<Origin::OthersInterrupt>(cause) && cause.interrupt == ICEPATH_INTERRUPT_DEVICE;
 }
 
-// HRTIMER softirqs come from timers of this CPU, not from a device.
+// Softirqs of timers come from those of this CPU, not from a device.
 bool is_softirq(const Cause &cause)
 {
-	constexpr uint32_t kHrtimer = 8;
+	constexpr uint32_t kTimer = 1, kHrtimer = 8;
 	return took_cpu<Origin::OthersInterrupt>(cause) && cause.interrupt == ICEPATH_INTERRUPT_SOFTIRQ &&
-		   cause.vector != kHrtimer;
+		   cause.vector != kTimer && cause.vector != kHrtimer;
 }
 
+bool is_unknown(const Cause &cause) { return cause.kind == path::Culprit::Kind::Unknown; }
 bool is_own_timer(const Cause &cause) { return cause.origin == Origin::OwnTimer; }
 
 size_t count_cpus(const model::Cell &cell)
@@ -159,12 +160,23 @@ bool has_no_stacks(const Symptoms &symptoms) { return !symptoms.has_stacks; }
 bool has_pipe(const Symptoms &symptoms) { return symptoms.cell.mechanisms.has(Mechanism::Pipe); }
 bool has_rate(const Symptoms &symptoms) { return symptoms.cell.rate_hz.has_value(); }
 bool has_own_idle_states(const Symptoms &symptoms) { return symptoms.cell.idle_states == model::IdleStates::Own; }
+bool is_virtual(const Symptoms &symptoms) { return symptoms.head.host.hypervisor.value_or(false); }
 bool can_stop_tick(const Symptoms &symptoms) { return symptoms.head.host.nohz_full.value_or(false); }
 
 // Full isolation moves the others to CPUs that the run doesn't use.
 bool can_isolate(const Symptoms &symptoms)
 {
 	return has_other_cpus(symptoms) && symptoms.head.isolation.level != model::IsolationLevel::Full;
+}
+
+// Over tasks of others sides under SCHED_FIFO come first. Sides that never sleep must each have a CPU: they don't take
+// turns.
+bool can_run_fifo(const Symptoms &symptoms)
+{
+	const model::Host &host = symptoms.head.host;
+	const bool may = (symptoms.cell.kind == model::kAdapter ? host.fifo_of_middleware : host.fifo).value_or(false);
+	return may && symptoms.cell.levels.fifo_priority == 0 &&
+		   !(model::never_sleeps(symptoms.cell.wait) && shares_a_cpu(symptoms.cell));
 }
 
 bool is_unix_stream(const Symptoms &symptoms)
@@ -206,6 +218,7 @@ constexpr std::array<WayRow, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::FreeLibraryThreads, can_free_library_threads},
 	 {Way::FreeDaemon, can_free_daemon},
 	 {Way::Isolate, can_isolate},
+	 {Way::RunFifo, can_run_fifo},
 	 {Way::TakeOtherCpus, has_other_cpus},
 	 {Way::StopThem, always},
 	 {Way::TakeCpuForEach, has_cpu_for_each},
@@ -225,7 +238,9 @@ constexpr std::array<WayRow, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::SpeedUpReceiver, always},
 	 {Way::UseDatagrams, is_unix_stream},
 	 {Way::LockMemory, always},
-	 {Way::ReadReleaser, always}}};
+	 {Way::ReadReleaser, always},
+	 {Way::OwnMachine, is_virtual},
+	 {Way::MeasureLonger, always}}};
 static_assert(std::ranges::is_sorted(kWays, {}, &WayRow::way), "a row for each Way, in their order");
 
 constexpr double kWorthARemedy = 0.1; // of the difference
@@ -261,7 +276,7 @@ const Row kRemedies[] = {
 	 .applies = [](const Symptoms &symptoms) { return !shares_a_cpu(symptoms.cell); }},
 	{.id = RemedyId::Task,
 	 .ns = nullptr,
-	 .ways = {Way::Isolate, Way::TakeOtherCpus, Way::StopThem},
+	 .ways = {Way::Isolate, Way::RunFifo, Way::TakeOtherCpus, Way::StopThem},
 	 .is = took_cpu<Origin::OthersTask>},
 	{.id = RemedyId::OtherTarget, .ns = nullptr, .ways = {Way::MeasureAlone}, .is = took_cpu<Origin::OtherTarget>},
 	{.id = RemedyId::SharedCpu,
@@ -292,6 +307,7 @@ const Row kRemedies[] = {
 	 .worth = kSpuriousIsWorth},
 	{.id = RemedyId::PageFault, .ns = ns_of_part<Part::Fault>, .ways = {Way::LockMemory}},
 	{.id = RemedyId::Lock, .ns = ns_of_part<Part::Lock>, .ways = {Way::ReadReleaser}},
+	{.id = RemedyId::Unknown, .ns = nullptr, .ways = {Way::OwnMachine}, .is = is_unknown, .needs_a_way = false},
 	{.id = RemedyId::Waking,
 	 .ns = ns_of_waking,
 	 .ways = {Way::WaitByPoll, Way::WaitBySpin},

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,12 +41,17 @@ enum class RemedyId : uint8_t {
 	PageFault,
 	Lock,
 	Waking,
+	// Of what isn't explained: what would tell more.
+	Unknown, // no record shows who had the CPU
+	ByChance, // causes that may be there by chance
+	NoCause,
 	Count
 };
 inline constexpr std::array<std::string_view, static_cast<size_t>(RemedyId::Count)> kRemedyNames = {
 	"own_code",      "own_timer",        "tick",       "deep_idle", "own_thread", "task",           "other_target",
 	"shared_cpu",    "device_interrupt", "softirq",    "throttled", "nagle",      "held_by_window", "full_queue",
-	"busy_receiver", "spurious_wakeup",  "page_fault", "lock",      "waking"};
+	"busy_receiver", "spurious_wakeup",  "page_fault", "lock",      "waking",     "unknown",        "by_chance",
+	"no_cause"};
 constexpr std::string_view name_of(RemedyId id) { return kRemedyNames.at(static_cast<size_t>(id)); }
 
 // What can be changed, or what says more. Files have the names: none is ever changed.
@@ -59,6 +65,7 @@ enum class Way : uint8_t {
 	FreeLibraryThreads,
 	FreeDaemon, // --daemon-cpus
 	Isolate, // --isolate full
+	RunFifo, // --sched fifo
 	TakeOtherCpus, // --cpus
 	StopThem, // the tasks, for the time of the run
 	TakeCpuForEach, // --cpus, one for each side
@@ -79,6 +86,8 @@ enum class Way : uint8_t {
 	UseDatagrams, // uds-dgram in place of uds-stream
 	LockMemory, // mlockall()
 	ReadReleaser, // report -v names who released a lock
+	OwnMachine, // without a hypervisor
+	MeasureLonger, // -d
 	Count
 };
 inline constexpr std::array<std::string_view, static_cast<size_t>(Way::Count)> kWayNames = {"sample_stacks",
@@ -90,6 +99,7 @@ inline constexpr std::array<std::string_view, static_cast<size_t>(Way::Count)> k
 																							"free_library_threads",
 																							"free_daemon",
 																							"isolate",
+																							"run_fifo",
 																							"take_other_cpus",
 																							"stop_them",
 																							"take_cpu_for_each",
@@ -109,7 +119,9 @@ inline constexpr std::array<std::string_view, static_cast<size_t>(Way::Count)> k
 																							"speed_up_receiver",
 																							"use_datagrams",
 																							"lock_memory",
-																							"read_releaser"};
+																							"read_releaser",
+																							"own_machine",
+																							"measure_longer"};
 constexpr std::string_view name_of(Way way) { return kWayNames.at(static_cast<size_t>(way)); }
 
 struct Symptoms {
@@ -134,6 +146,7 @@ struct Remedy {
 	double share = 0, ns = 0; // of the difference
 	std::vector<Way> ways = {}; // any of them; empty: nothing of the target's or the machine's shortens it
 	CauseNames of = {}; // whose time it is; empty where it isn't of named causes
+	std::optional<double> needed_s = {}; // of Way::MeasureLonger: how long a run tells
 };
 
 // Remedies only for what takes a tenth of the difference or more, or is known to cost more than its share, told from

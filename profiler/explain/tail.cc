@@ -180,6 +180,47 @@ TailExplanation explained(const TailOf &of, stats::Percentile from, std::vector<
 	return result;
 }
 
+// How many times as long until the cause is told, if blocks go on like these. Nothing if no run may tell it.
+std::optional<double> times_until_told(const Cause &cause)
+{
+	if (!cause.growth_interval || !cause.more_often || cause.share <= cause.other_share)
+		return std::nullopt;
+	const auto growth = times_as_long(cause.growth_ns, *cause.growth_interval);
+	const auto more_often = times_as_long(cause.share - cause.other_share, *cause.more_often);
+	return growth && more_often ? std::optional(std::max(*growth, *more_often)) : std::nullopt;
+}
+
+// What would tell more about the growth that isn't explained: of each reason a tenth of it or more.
+void add_what_would_tell(TailExplanation &tail, const std::vector<Cause> &causes, const analysis::CellResult &cell,
+						 double run_s)
+{
+	constexpr double kWorthTelling = 0.1;
+	if (tail.verdict != TailVerdict::Partly && tail.verdict != TailVerdict::Unexplained)
+		return;
+	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
+	double unknown_ns = 0;
+	for (const Cause &cause : causes)
+		if (!cause.has_name() && cause.counts())
+			unknown_ns += std::max(cause.growth_ns, 0.0);
+	const auto by_chance = std::ranges::find_if(tail.causes, [](const Cause &cause) { return !cause.counts(); });
+	if (tail.by_chance >= kWorthTelling && by_chance != tail.causes.end()) { // the greatest of them
+		Remedy remedy{.id = RemedyId::ByChance,
+					  .share = tail.by_chance,
+					  .ns = tail.by_chance * whole_ns,
+					  .ways = {Way::MeasureLonger},
+					  .of = {.names = {by_chance->name}}};
+		if (const auto times = times_until_told(*by_chance))
+			remedy.needed_s = longer_run_s(run_s, kMargin * std::max(*times, 1.0));
+		tail.remedies.push_back(std::move(remedy));
+	}
+	const double rest = 1 - tail.named - tail.by_chance - unknown_ns / whole_ns;
+	if (rest >= kWorthTelling)
+		tail.remedies.push_back({.id = RemedyId::NoCause,
+								 .share = rest,
+								 .ns = rest * whole_ns,
+								 .ways = {cell.functions.samples() > 0 ? Way::ReadStacks : Way::SampleStacks}});
+}
+
 } // namespace
 
 std::optional<double> times_as_long(double value, const stats::Interval &interval)
@@ -215,8 +256,10 @@ TailExplanation explain_tail(const analysis::CellResult &cell, const model::Head
 		explained({cell.ranges, cell.paths.deliveries, cell.blocks.probed, head.budget_s, cell.code()}, from, causes);
 	result.as_without_probes = begins_alike(cell.ranges.tail_begin, cell.ranges.tail_begin_probed);
 	result.unprobed = tail_without_probes(cell, result.as_without_probes);
-	if (result.is_explained())
+	if (result.is_explained()) {
 		result.remedies = remedies_of(result.growth, causes, cell, head);
+		add_what_would_tell(result, causes, cell, head.budget_s);
+	}
 	return result;
 }
 

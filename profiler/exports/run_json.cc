@@ -233,7 +233,8 @@ Json host_json(const model::Host &host)
 {
 	return with_all(rundir::to_json(host),
 					{"hostname", "kernel", "kernel_version", "preempt_rt", "machine", "cpu_model", "cpus_online",
-					 "memory_bytes", "clocksource", "hypervisor", "nohz_full", "mitigations", "user", "plain_root"});
+					 "memory_bytes", "clocksource", "hypervisor", "nohz_full", "mitigations", "user", "plain_root",
+					 "fifo", "fifo_of_middleware"});
 }
 
 Json isolation_json(const model::Isolation &isolation)

@@ -64,6 +64,8 @@ model::Host describe_host(const privilege::Identity &user)
 			// Only such a kernel has the file (drivers/base/cpu.c), and it has RCU_NOCB_CPU, too (kernel/time/Kconfig).
 			.nohz_full = std::filesystem::exists("/sys/devices/system/cpu/nohz_full"),
 			.plain_root = user.stays_root,
+			.fifo = {}, // as far as the command tried
+			.fifo_of_middleware = {},
 			.mitigations = mitigations()};
 }
 

@@ -18,6 +18,8 @@ struct Host {
 	std::optional<bool> preempt_rt, hypervisor;
 	std::optional<bool> nohz_full; // the kernel can stop the tick of busy CPUs (CONFIG_NO_HZ_FULL), if booted so
 	std::optional<bool> plain_root; // root without an invoking user
+	// Whether sides could run under SCHED_FIFO, if asked to; and those of middleware, which has a user namespace.
+	std::optional<bool> fifo, fifo_of_middleware;
 	// Weaknesses of the CPU, and what the kernel does about each; without those that the CPU doesn't have.
 	std::vector<std::pair<std::string, std::string>> mitigations;
 	friend bool operator==(const Host &, const Host &) = default;

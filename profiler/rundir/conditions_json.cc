@@ -76,6 +76,8 @@ Json to_json(const model::Host &host)
 		json["mitigations"][weakness] = state;
 	add(json, "user", host.user);
 	add(json, "plain_root", host.plain_root);
+	add(json, "fifo", host.fifo);
+	add(json, "fifo_of_middleware", host.fifo_of_middleware);
 	return json;
 }
 
@@ -98,6 +100,8 @@ model::Host host_from_json(const Json &json)
 			host.mitigations.emplace_back(weakness, text_field(json["mitigations"], weakness.c_str()));
 	host.user = text_if_any(json, "user");
 	host.plain_root = bool_if_any(json, "plain_root");
+	host.fifo = bool_if_any(json, "fifo");
+	host.fifo_of_middleware = bool_if_any(json, "fifo_of_middleware");
 	return host;
 }
 

@@ -11,6 +11,7 @@
 #include "profiler/analysis/named_cells.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/wording.h"
 
 namespace icepath::text {
 namespace {
@@ -41,6 +42,7 @@ constexpr std::array<WayWords, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::FreeLibraryThreads, "let the library's run on other CPUs (--free-library-threads)"},
 	 {Way::FreeDaemon, "give the daemon other CPUs (--daemon-cpus)"},
 	 {Way::Isolate, "keep them off (icepath run --isolate full, where icepath doctor calls it possible)"},
+	 {Way::RunFifo, "run its sides before them (icepath run --sched fifo)"},
 	 {Way::TakeOtherCpus, "take other CPUs (--cpus)"},
 	 {Way::StopThem, "measure while they don't run"},
 	 {Way::TakeCpuForEach, "give each its own (--cpus)"},
@@ -60,7 +62,9 @@ constexpr std::array<WayWords, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::SpeedUpReceiver, "less work per message in the receiver"},
 	 {Way::UseDatagrams, "compare uds-dgram"},
 	 {Way::LockMemory, "lock memory (mlockall()), and touch it before it is needed"},
-	 {Way::ReadReleaser, "icepath report -v names who released it"}}};
+	 {Way::ReadReleaser, "icepath report -v names who released it"},
+	 {Way::OwnMachine, "measure on a machine without a hypervisor, or while its host is less busy"},
+	 {Way::MeasureLonger, "measure longer (icepath run -d)"}}};
 static_assert(std::ranges::is_sorted(kWays, {}, &WayWords::way), "words of each Way, in their order");
 
 std::string words_of_way(Way way, const model::Cell &cell)
@@ -102,6 +106,9 @@ constexpr std::array<const char *, explain::kRemedyNames.size()> kWhat = {
 	"page faults",
 	"a lock that another thread held",
 	"wakings of sleeping threads, of which a receiver that polls has none and takes a whole CPU",
+	"no record shows who had the CPU, as where a hypervisor stops it",
+	"causes that may be there by chance ({})",
+	"steps of the message itself, without a cause that records show",
 };
 
 std::string what(const Remedy &remedy, const model::Cell &cell)
@@ -118,6 +125,9 @@ std::string what(const Remedy &remedy, const model::Cell &cell)
 
 std::string advice(const Remedy &remedy, const model::Cell &cell)
 {
+	if (remedy.needed_s)
+		return fmt::format("{}: if blocks go on like these, icepath run -d {} tells", what(remedy, cell),
+						   duration_option(*remedy.needed_s));
 	return what(remedy, cell) + (remedy.ways.empty() ? "" : ": " + one_of(remedy.ways, cell));
 }
 

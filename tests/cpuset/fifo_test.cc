@@ -88,6 +88,30 @@ TEST(AllowFifo, IsForThePriorityAlone)
 	EXPECT_TRUE(holds_in_a_child([] { return setresuid(kNobody, kNobody, kNobody) == 0 && !becomes(1); }));
 }
 
+TEST(FifoRights, AreWhatAllowFifoCouldDoAndChangeNothing)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	for (const bool stays_root : {false, true})
+		EXPECT_TRUE(holds_in_a_child([&] {
+			rlimit before{}, after{};
+			getrlimit(RLIMIT_RTPRIO, &before);
+			const FifoRights told = fifo_rights(stays_root);
+			getrlimit(RLIMIT_RTPRIO, &after);
+			const bool as_before = before.rlim_cur == after.rlim_cur && before.rlim_max == after.rlim_max &&
+								   sched_getscheduler(0) == SCHED_OTHER;
+			const bool may_raise = may_raise_limits();
+			return as_before && told.sides == (may_raise || stays_root) && told.middleware == may_raise;
+		}));
+	EXPECT_TRUE(holds_in_a_child([] {
+		const rlimit none{0, 0};
+		if (setrlimit(RLIMIT_RTPRIO, &none) || setresuid(kNobody, kNobody, kNobody))
+			return false;
+		const FifoRights told = fifo_rights(false);
+		return !told.sides && !told.middleware;
+	})) << "without a right";
+}
+
 TEST(AllowFifo, IsAFailureWithoutTheRight)
 {
 	EXPECT_TRUE(holds_in_a_child([] {

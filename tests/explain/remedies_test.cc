@@ -43,6 +43,10 @@ struct RemedyCase {
 	std::optional<uint64_t> cpus_online = 4;
 	bool no_delay = false;
 	double of_probes_ns = 0;
+	std::optional<bool> fifo = {}, fifo_of_middleware = {};
+	uint64_t fifo_priority = 0;
+	std::optional<uint32_t> vector = {}; // of a softirq
+	const char *kind = model::kTransport;
 };
 
 void PrintTo(const RemedyCase &one, std::ostream *out) { *out << one.cause << one.culprit; }
@@ -72,7 +76,7 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 						  : one.culprit.starts_with("interrupt ") ? ICEPATH_INTERRUPT_DEVICE
 																  : ICEPATH_INTERRUPT_TIMER;
 		cause.owner = one.owner;
-		cause.vector = one.culprit.starts_with("HRTIMER") ? 8 : 3;
+		cause.vector = one.vector.value_or(one.culprit.starts_with("HRTIMER") ? 8 : 3);
 		cause.origin = one.origin;
 		cause.ended_sleep = one.ended_sleep;
 		cause.layer = one.layer;
@@ -85,11 +89,15 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 	cell.wait = one.wait;
 	cell.mechanisms = one.mechanisms;
 	cell.offers = one.offers;
+	cell.kind = one.kind;
+	cell.levels.fifo_priority = one.fifo_priority;
 	for (size_t side = 0; side < 2; ++side)
 		cell.graph.sides[side].cpu = one.cpus[side];
 	model::Head head = small_head();
 	head.host.nohz_full = one.nohz_full;
 	head.host.cpus_online = one.cpus_online;
+	head.host.fifo = one.fifo;
+	head.host.fifo_of_middleware = one.fifo_of_middleware;
 	return remedies_of({.difference = difference,
 						.causes = causes,
 						.cell = cell,
@@ -265,6 +273,40 @@ TEST(Remedies, OfTwoCpusNameNoOthers)
 	EXPECT_TRUE(says(one, "smp_affinity_list"));
 	one.cpus_online = 2;
 	EXPECT_EQ(advice_for(one), "") << "there is no CPU to send them to";
+}
+
+TEST(Remedies, OfTasksAreFifoWhereSidesMayRunByIt)
+{
+	RemedyCase one{"task", Layer::Runqueue, Part::None, "hog"};
+	EXPECT_FALSE(says(one, "--sched fifo")) << "a run of an older version doesn't tell";
+	one.fifo = true;
+	EXPECT_TRUE(says(one, "--sched fifo"));
+	one.cpus_online = 2;
+	EXPECT_TRUE(says(one, "--sched fifo")) << "it takes no other CPUs";
+	one.kind = model::kAdapter;
+	EXPECT_FALSE(says(one, "--sched fifo"));
+	one.fifo_of_middleware = true;
+	EXPECT_TRUE(says(one, "--sched fifo"));
+	one.fifo_priority = 1;
+	EXPECT_FALSE(says(one, "--sched fifo")) << "they do";
+	one.fifo_priority = 0;
+	one.cpus = {1, 1};
+	EXPECT_TRUE(says(one, "--sched fifo"));
+	one.wait = Wait::Spin;
+	EXPECT_FALSE(says(one, "--sched fifo")) << "sides that never sleep don't take turns";
+	one = {"other_target", Layer::Runqueue, Part::None, "other", analysis::Origin::OtherTarget};
+	one.fifo = true;
+	EXPECT_FALSE(says(one, "--sched fifo")) << "they would have it as well";
+}
+
+TEST(Remedies, OfTimersAreNotThoseOfDevices)
+{
+	for (const uint32_t vector : {1u, 8u}) { // TIMER, HRTIMER
+		RemedyCase one{"softirq", Layer::Interrupt, Part::None, "NET_RX softirq", analysis::Origin::OthersInterrupt};
+		EXPECT_TRUE(says(one, "smp_affinity_list"));
+		one.vector = vector;
+		EXPECT_EQ(advice_for(one), "") << vector;
+	}
 }
 
 TEST(Remedies, OfWhatTcpHoldsDependOnItsSockets)

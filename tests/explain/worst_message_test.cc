@@ -150,6 +150,19 @@ TEST(Steps, NameAllThatHadTheCpu)
 	EXPECT_NE(text.find("exact  <- task 8 400 ns, unknown 300 ns, 2 more 300 ns\n"), std::string::npos) << text;
 }
 
+TEST(Steps, TellTasksOfOneNameApart)
+{
+	analysis::WorstMessage worst = example();
+	using Kind = path::Culprit::Kind;
+	worst.task_names[8] = "evil";
+	worst.task_names[7] = "other";
+	worst.path.shares = {{2, {Kind::Task, 9, 0}, 200}, {2, {Kind::Task, 8, 0}, 400}, {2, {Kind::Task, 7, 0}, 100}};
+	analysis::CellResult cell;
+	cell.cell = socket_cell(model::Pattern::PingPong);
+	using Taken = std::vector<std::pair<std::string, uint64_t>>;
+	EXPECT_EQ(steps_of(worst, cell)[2].taken, (Taken{{"evil (8)", 400}, {"evil (9)", 200}, {"other", 100}}));
+}
+
 TEST(Blame, SaysWhatTheCulpritDid)
 {
 	analysis::WorstMessage worst = example();
