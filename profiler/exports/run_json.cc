@@ -14,6 +14,7 @@
 #include "profiler/exports/socket_use_json.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
+#include "profiler/rundir/arms_json.h"
 #include "profiler/rundir/conditions_json.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/finding_words.h"
@@ -85,6 +86,7 @@ Json described_json(const analysis::CellResult &cell, const std::string &key)
 		(model::begins(what, side) ? senders : receivers).push_back(what.graph.sides[side].cpu);
 	return {{"key", key},
 			{"target", what.target},
+			{"arm", text_json(what.arm)},
 			{"kind", what.kind},
 			{"library", text_json(what.library)},
 			{"summary", text_json(what.summary)},
@@ -246,6 +248,15 @@ Json isolation_json(const model::Isolation &isolation)
 	return json;
 }
 
+Json arms_json(const std::vector<model::Arm> &arms)
+{
+	Json json = rundir::to_json(arms);
+	say_null_for_empty(json, {"plugins", "library_path", "config"});
+	for (Json &arm : json)
+		say_null_for_empty(arm["loaded"], {"version", "build_id"});
+	return json;
+}
+
 Json icepath_json(const analysis::RunResult &result)
 {
 	const model::Head &head = result.head;
@@ -286,6 +297,7 @@ Json run_json(const analysis::RunResult &result)
 			{"host", host_json(head.host)},
 			{"isolation", isolation_json(head.isolation)},
 			{"probes", probes},
+			{"arms", arms_json(head.arms)},
 			{"machine_state", machine_state_json(result, keys)},
 			{"notices", notices_json(result)},
 			{"findings", findings_json(result, keys)},

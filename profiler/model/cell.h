@@ -44,6 +44,7 @@ struct Offers {
 
 struct Cell {
 	std::string target; // "uds-stream"
+	std::string arm = {}; // one of Head::arms; empty: the run has none
 	std::string kind = kTransport; // or kAdapter
 	std::string library; // "iceoryx 2.0.3"; empty for the kernel's transports
 	std::string summary; // what the target is and how it is set up, by its plug-in; empty: not recorded

@@ -15,17 +15,8 @@ namespace icepath::model {
 
 CellKey key_of(const Cell &cell)
 {
-	return {cell.target,
-			cell.pattern,
-			cell.wait,
-			between(cell),
-			cell.payload_bytes,
-			cell.idle_states,
-			cell.rate_hz,
-			cell.limits,
-			cell.levels,
-			cell.qos,
-			""};
+	return {cell.target, cell.pattern, cell.wait, between(cell), cell.payload_bytes, cell.idle_states, cell.rate_hz,
+			cell.limits, cell.levels,  cell.qos,  cell.arm};
 }
 
 std::string text(const CellKey &key)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/arm.h"
 #include "profiler/model/attached.h"
 #include "profiler/model/cell.h"
 #include "profiler/model/conditions.h"
@@ -81,6 +82,7 @@ struct Head {
 	Isolation isolation;
 	std::vector<ProbeUse> probes;
 	std::vector<Cell> cells;
+	std::vector<Arm> arms = {}; // in the order asked for; empty: one build and configuration
 	double budget_s = 60;
 	// Of the run's CPUs, before the first block: idling as the machine has it, and kept awake where cells are measured
 	// so.

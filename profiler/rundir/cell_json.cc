@@ -162,6 +162,8 @@ Json to_json(const model::Cell &cell)
 		{"graph", to_json(cell.graph)},
 		{"calibrated",
 		 cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}} : Json(nullptr)}};
+	if (!cell.arm.empty())
+		json["arm"] = cell.arm;
 	if (cell.offers)
 		json["offers"] = to_json(*cell.offers);
 	return json;
@@ -171,6 +173,8 @@ model::Cell cell_from_json(const Json &json)
 {
 	model::Cell cell;
 	cell.target = name_field(json, "target");
+	if (json.contains("arm"))
+		cell.arm = name_field(json, "arm");
 	cell.kind = name_field(json, "kind");
 	cell.library = name_field(json, "library");
 	if (json.contains("summary")) // absent in runs from before it was recorded

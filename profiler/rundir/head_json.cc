@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "profiler/rundir/arms_json.h"
 #include "profiler/rundir/attached_json.h"
 #include "profiler/rundir/cell_json.h"
 #include "profiler/rundir/conditions_json.h"
@@ -113,6 +114,8 @@ Json to_json(const model::Head &head)
 				 {"wakes_held", to_json(head.wakes_held)},
 				 {"noise", to_json(head.noise)},
 				 {"noise_before", to_json(head.noise_before)}};
+	if (!head.arms.empty())
+		json["arms"] = to_json(head.arms);
 	if (head.attached)
 		json["attached"] = to_json(*head.attached);
 	return json;
@@ -135,6 +138,14 @@ void check_format(const Json &json)
 		version > kFormatVersion ? ", or a newer one" : ""));
 }
 
+// No cell is of an arm that isn't described.
+void check_arms_of(const model::Head &head)
+{
+	for (const model::Cell &cell : head.cells)
+		if (head.arms.empty() ? !cell.arm.empty() : model::find_arm(head.arms, cell.arm) == nullptr)
+			wrong("arm", "names none of the run's arms");
+}
+
 } // namespace
 
 model::Head head_from_json(const Json &json)
@@ -150,6 +161,9 @@ model::Head head_from_json(const Json &json)
 		head.probes.push_back({name_field(use, "layer"), text_field(use, "probe"), name_field(use, "tier")});
 	for (const Json &cell : array_field(json, "cells", kMaxCells))
 		head.cells.push_back(cell_from_json(cell));
+	if (json.contains("arms"))
+		head.arms = arms_from_json(json);
+	check_arms_of(head);
 	head.budget_s = number_field(json, "budget_s");
 	head.wakes = wakes_from_json(json, "wakes");
 	if (json.contains("wakes_held")) // absent in runs from before CPUs were kept awake

@@ -8,8 +8,9 @@
 namespace icepath::rundir {
 
 // The container's version. 3 has windows with their blocks, and cells of any shape; 4 may have sampled windows, which a
-// reader of 3 would take for others with probes.
-inline constexpr uint32_t kFormatVersion = 4, kOldestFormat = 3;
+// reader of 3 would take for others with probes; 5
+// may have arms, whose cells a reader of 4 would take for the same cell measured twice.
+inline constexpr uint32_t kFormatVersion = 5, kOldestFormat = 3;
 
 nlohmann::ordered_json to_json(const model::Head &head);
 nlohmann::ordered_json to_json(const model::Tail &tail);

@@ -28,6 +28,9 @@ inline constexpr size_t kMaxJsonDepth = 32;
 inline constexpr size_t kMaxJsonKeys = 1024; // of one object
 
 inline constexpr size_t kMaxCells = 8192;
+inline constexpr size_t kMaxArms = 64;
+inline constexpr size_t kMaxArmVariables = 256; // of the environment of an arm
+inline constexpr size_t kMaxLoadedFiles = 65536; // of an arm
 inline constexpr size_t kMaxProbes = 4096;
 inline constexpr size_t kMaxInterruptRows = 4096; // of /proc/interrupts
 inline constexpr size_t kMaxNoiseSources = 4096; // of a CPU

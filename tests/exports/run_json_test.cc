@@ -292,6 +292,24 @@ TEST_F(RunJsonTest, AKeyNamesACellInAnyRun)
 	EXPECT_EQ(model::parsed_key(key), model::key_of(cell));
 }
 
+TEST_F(RunJsonTest, TellsItsArms)
+{
+	whole();
+	analysis::RunResult result = analysis::analyse(run);
+	EXPECT_EQ(json::parse(run_json_text(result))["arms"], json::array());
+	result.head.arms = rundir::head_with_arms().arms;
+	result.cells[0].cell.arm = "old";
+	const json told = json::parse(run_json_text(result));
+	EXPECT_EQ(schema_complaints(schema(), told), std::vector<std::string>());
+	EXPECT_EQ(told["cells"][0]["arm"], "old");
+	EXPECT_EQ(told["cells"][0]["key"], "uds-stream pingpong block processes 64B own arm=old");
+	EXPECT_TRUE(told["cells"][1]["arm"].is_null());
+	EXPECT_EQ(told["arms"][0]["loaded"][0]["build_id"], "0123abcd");
+	EXPECT_TRUE(told["arms"][0]["loaded"][0]["version"].is_null());
+	EXPECT_EQ(told["arms"][1]["control"], true);
+	EXPECT_TRUE(told["arms"][1]["config"].is_null());
+}
+
 TEST_F(RunJsonTest, WhatIsNotKnownOfTheMachineIsNull)
 {
 	analysis::RunResult result;

@@ -87,13 +87,13 @@ TEST_F(HostileContainer, NamesFileAndPlace)
 TEST_F(HostileContainer, AnotherFormatIsRefusedWithTheRemedy)
 {
 	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":2,"unknown":[]})", "")),
-					 "it has format 2, this icepath reads formats 3 to 4: use the icepath that wrote it"));
+					 "it has format 2, this icepath reads formats 3 to 5: use the icepath that wrote it"));
 	EXPECT_TRUE(
-		says(complaint(crafted(R"({"format_version":5,"icepath_version":"1.2","unknown":[]})", "")),
-			 "it has format 5, this icepath reads formats 3 to 4: use icepath 1.2, which wrote it, or a newer one"));
+		says(complaint(crafted(R"({"format_version":6,"icepath_version":"1.2","unknown":[]})", "")),
+			 "it has format 6, this icepath reads formats 3 to 5: use icepath 1.2, which wrote it, or a newer one"));
 	EXPECT_TRUE(
-		says(complaint(crafted(R"({"format_version":5,"icepath_version":7})", "")),
-			 "it has format 5, this icepath reads formats 3 to 4: use the icepath that wrote it, or a newer one"));
+		says(complaint(crafted(R"({"format_version":6,"icepath_version":7})", "")),
+			 "it has format 6, this icepath reads formats 3 to 5: use the icepath that wrote it, or a newer one"));
 }
 
 TEST_F(HostileContainer, WrongJsonIsNamedByItsKey)
@@ -116,6 +116,24 @@ TEST_F(HostileContainer, WrongJsonIsNamedByItsKey)
 	EXPECT_TRUE(says(with(R"("host":{})", R"("host":"x")"), "\"host\" isn't an object"));
 	EXPECT_TRUE(says(with(R"("probes":[],)", ""), "\"probes\" is missing"));
 	EXPECT_TRUE(says(complaint(crafted("[[[[", "")), "it isn't JSON"));
+}
+
+TEST_F(HostileContainer, ACellIsOfAnArmThatIsDescribed)
+{
+	const auto with = [&](auto change) {
+		auto head = to_json(head_with_arms());
+		change(head);
+		return complaint(crafted(head.dump(), ""));
+	};
+	using Json = nlohmann::ordered_json;
+	EXPECT_TRUE(says(with([](Json &head) { head["cells"][0]["arm"] = "ol"; }), "names none of the run's arms"));
+	EXPECT_TRUE(says(with([](Json &head) { head["cells"][0].erase("arm"); }), "names none of the run's arms"));
+	EXPECT_TRUE(says(with([](Json &head) { head.erase("arms"); }), "names none of the run's arms"));
+	EXPECT_TRUE(says(with([](Json &head) { head["arms"][2]["name"] = "old"; }), "\"arms\" has two of one name"));
+	EXPECT_TRUE(says(with([](Json &head) { head["arms"][2]["name"] = "a b"; }), "\"name\" is no name of an arm"));
+	EXPECT_TRUE(
+		says(with([](Json &head) { head["arms"][0]["loaded"][0].erase("build_id"); }), "\"build_id\" is missing"));
+	EXPECT_TRUE(says(with([](Json &head) { head["arms"][0]["environment"] = "A=1"; }), "isn't a list"));
 }
 
 TEST_F(HostileContainer, ACalibratedShareIsOneOfACall)

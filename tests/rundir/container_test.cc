@@ -8,6 +8,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
+#include "profiler/model/cell_key.h"
 #include "profiler/rundir/limits.h"
 #include "tests/model/own_window.h"
 #include "tests/rundir/container_runs.h"
@@ -94,6 +95,20 @@ TEST_F(ContainerTest, ReturnsWhatTargetAndKernelCanDo)
 		EXPECT_EQ(reader.head().cells[0].offers, std::nullopt);
 		EXPECT_EQ(reader.head().cells[1].offers, head.cells[1].offers);
 	}
+}
+
+TEST_F(ContainerTest, ReturnsTheArmsOfARun)
+{
+	const model::Head head = head_with_arms();
+	Writer(run, head).finish({});
+	Reader reader(run);
+	EXPECT_EQ(reader.head().arms, head.arms);
+	EXPECT_EQ(reader.head().cells[0].arm, "old");
+	EXPECT_EQ(reader.head().cells[1].arm, "old-again");
+	EXPECT_EQ(model::key_of(reader.head().cells[1]).arm, "old-again");
+	std::filesystem::remove_all(run);
+	Writer(run, example_head()).finish({});
+	EXPECT_TRUE(Reader(run).head().arms.empty());
 }
 
 TEST_F(ContainerTest, ReturnsWhatWasWritten)

@@ -75,6 +75,23 @@ model::Head example_head()
 	return head;
 }
 
+model::Head head_with_arms()
+{
+	model::Head head = example_head();
+	head.arms = {{.name = "old",
+				  .plugins = "/builds/old/lib",
+				  .library_path = "/builds/old",
+				  .config = "/builds/small buffers.xml",
+				  .environment = {{"THREADS", "2"}, {"LEVEL", ""}},
+				  .loaded = {{"pipe", "/builds/old/lib/pipe.so", "", "0123abcd"},
+							 {"uds-stream", "/builds/old/libuds.so.1", "1.2", ""}}},
+				 {.name = "old-again", .is_control = true},
+				 {.name = "new"}};
+	head.cells[0].arm = "old";
+	head.cells[1].arm = "old-again";
+	return head;
+}
+
 model::Block example_block(uint32_t round, bool probed)
 {
 	model::Block block;

@@ -22,6 +22,7 @@ private:
 };
 
 model::Head example_head();
+model::Head head_with_arms(); // the first of its cells is of one, the second of its control
 model::Block example_block(uint32_t round, bool probed);
 model::Tail example_tail();
 
