@@ -3,118 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
-
-#include "profiler/stats/distributions.h"
-#include "profiler/stats/redrawn_run.h"
-#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
-namespace {
-
-// Log ratios of the rounds that have both cells, in the order of rounds, with the opening of either cell.
-struct SharedRounds {
-	std::vector<double> logs;
-	std::vector<uint32_t> openings_a, openings_b;
-};
-
-SharedRounds shared_rounds(const std::vector<BlockValue> &a, const std::vector<BlockValue> &b)
-{
-	const auto usable = [](const BlockValue &block) { return !block.treated && block.value > 0; };
-	std::map<uint32_t, const BlockValue *> of_a, of_b;
-	for (const BlockValue &block : a)
-		if (usable(block))
-			of_a[block.round] = &block;
-	for (const BlockValue &block : b)
-		if (usable(block))
-			of_b[block.round] = &block;
-	SharedRounds shared;
-	for (const auto &[round, one] : of_a) {
-		const auto other = of_b.find(round);
-		if (other == of_b.end())
-			continue;
-		shared.logs.push_back(std::log(one->value / other->second->value));
-		shared.openings_a.push_back(one->opening);
-		shared.openings_b.push_back(other->second->opening);
-	}
-	return shared;
-}
-
-struct TrimmedMean {
-	double mean = 0;
-	double left = 1; // share of the values that is left
-	std::vector<double> pushes; // of each value, in their order
-};
-
-// `cut`: number of values at each end; twice that is less than all.
-TrimmedMean trimmed_mean(const std::vector<double> &values, size_t cut)
-{
-	std::vector<double> sorted = values;
-	std::ranges::sort(sorted);
-	const auto begin = sorted.begin() + static_cast<ptrdiff_t>(cut), end = sorted.end() - static_cast<ptrdiff_t>(cut);
-	const auto count = static_cast<double>(values.size()), left = static_cast<double>(end - begin);
-	TrimmedMean result{std::reduce(begin, end) / left, left / count, {}};
-	double winsorized = 0; // mean
-	for (const double value : values)
-		winsorized += std::clamp(value, *begin, *(end - 1)) / count;
-	for (const double value : values)
-		result.pushes.push_back((std::clamp(value, *begin, *(end - 1)) - winsorized) / left);
-	return result;
-}
-
-// The variance of the mean if only clusters are independent. `left`: the share of their number that counts.
-double variance_over(const std::vector<double> &pushes, const Clusters &clusters, double left)
-{
-	const double count = static_cast<double>(clusters.count) * left;
-	if (count <= 1)
-		return 0;
-	std::vector<double> sums(clusters.count, 0);
-	for (size_t i = 0; i < pushes.size(); ++i)
-		sums[clusters.of_block[i]] += pushes[i];
-	return std::inner_product(sums.begin(), sums.end(), sums.begin(), 0.0) * count / (count - 1);
-}
-
-// Rounds that share the opening of both cells.
-Clusters both(const Clusters &a, const Clusters &b)
-{
-	std::vector<uint32_t> numbers;
-	for (size_t i = 0; i < a.of_block.size(); ++i)
-		numbers.push_back(static_cast<uint32_t>(a.of_block[i] * b.count + b.of_block[i]));
-	return numbered(numbers, numbers.size());
-}
-
-double probability_of(double mean, const Spread &spread)
-{
-	if (spread.variance > 0)
-		return t_beyond(std::abs(mean) / std::sqrt(spread.variance), spread.freedom);
-	return mean == 0 ? 1 : 0;
-}
-
-struct Spreads {
-	Spread openings, stretches; // of the mean in this run; stretches: no less than openings
-	Spread another_run;
-};
-
-Spreads spreads_of(const TrimmedMean &mean, const Clusters &a, const Clusters &b)
-{
-	const auto over = [&](const Clusters &clusters, double left) { return variance_over(mean.pushes, clusters, left); };
-	const Clusters &fewer = a.count < b.count ? a : b;
-	const double of_a = over(a, mean.left), of_b = over(b, mean.left);
-	Spreads spreads;
-	spreads.openings.variance = std::max({of_a, of_b, of_a + of_b - over(both(a, b), mean.left)});
-	spreads.openings.freedom = std::max(1.0, static_cast<double>(fewer.count) * mean.left - 1);
-	const Clusters stretches = stretches_of(fewer);
-	const double of_stretches = over(stretches, 1);
-	spreads.stretches = spreads.openings;
-	if (of_stretches > spreads.openings.variance)
-		spreads.stretches = {of_stretches, static_cast<double>(stretches.count) - 1};
-	spreads.another_run = with_slow_changes(spreads.openings.variance, spreads.openings.freedom, fewer.count,
-											of_stretches, stretches.count);
-	return spreads;
-}
-
-} // namespace
 
 double trimmed_geometric_mean(std::span<const uint64_t> sorted)
 {
@@ -126,29 +16,20 @@ double trimmed_geometric_mean(std::span<const uint64_t> sorted)
 	return std::exp(logs / static_cast<double>(kept.size()));
 }
 
+RoundRatio as_ratio(const RoundDifference &of_logs)
+{
+	const Interval interval = of_logs.interval();
+	return {std::exp(of_logs.mean),
+			of_logs.rounds,
+			of_logs.openings,
+			{std::exp(interval.low), std::exp(interval.high)},
+			of_logs.p};
+}
+
 std::optional<RoundRatio> ratio_within_rounds(const std::vector<BlockValue> &a, const std::vector<BlockValue> &b)
 {
-	const SharedRounds shared = shared_rounds(a, b);
-	const size_t rounds = shared.logs.size();
-	if (rounds < kMinBlocks)
-		return std::nullopt;
-	Clusters of_a = numbered(shared.openings_a, rounds), of_b = numbered(shared.openings_b, rounds);
-	RoundRatio result;
-	result.rounds = rounds;
-	result.openings = std::min(of_a.count, of_b.count);
-	const bool over_openings = result.openings >= kMinBlocks;
-	if (!over_openings)
-		of_a = of_b = numbered({}, rounds);
-	const bool trims = std::min(of_a.count, of_b.count) >= kTrimmedFrom;
-	const TrimmedMean mean =
-		trimmed_mean(shared.logs, trims ? static_cast<size_t>(kTrimmed * static_cast<double>(rounds)) : 0);
-	const Spreads spreads = spreads_of(mean, of_a, of_b);
-	const double half = spreads.another_run.half_width();
-	result.ratio = std::exp(mean.mean);
-	result.interval = {std::exp(mean.mean - half), std::exp(mean.mean + half)};
-	if (over_openings)
-		result.p = std::max(probability_of(mean.mean, spreads.openings), probability_of(mean.mean, spreads.stretches));
-	return result;
+	const auto difference = difference_within_rounds(a, b, Scale::Logs, Trim::Fifths);
+	return difference ? std::optional(as_ratio(*difference)) : std::nullopt;
 }
 
 RoundRatio inverse(RoundRatio ratio)

@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <random>
 
 #include "profiler/stats/block_interval.h"
 #include "profiler/stats/ranks.h"
+#include "tests/stats/changing_machines.h"
 
 namespace icepath::stats {
 namespace {
@@ -105,42 +105,6 @@ TEST(RoundRatio, AFewDisturbedRoundsChangeLittle)
 	EXPECT_LT(*disturbed->p, 1e-6);
 }
 
-// What a machine does to a block beside noise of 4 %: a factor of all cells, by round.
-struct Machine {
-	const char *name;
-	std::function<std::vector<double>(std::mt19937_64 &, uint32_t rounds)> states;
-	double luck; // of each opening of each cell: the standard deviation of its factor's logarithm
-};
-
-std::vector<double> steady(std::mt19937_64 &, uint32_t rounds) { return std::vector<double>(rounds, 1); }
-
-std::vector<double> drifting(std::mt19937_64 &random, uint32_t rounds)
-{
-	std::normal_distribution<double> step(0, 0.1);
-	std::vector<double> states(rounds);
-	double log = 0;
-	for (double &state : states)
-		state = std::exp(log += step(random));
-	return states;
-}
-
-// Half a minute in one of two states, one of which takes three times as long.
-std::vector<double> switching(std::mt19937_64 &random, uint32_t rounds)
-{
-	std::vector<double> states(rounds);
-	std::bernoulli_distribution switches(0.1);
-	bool slow = false;
-	for (double &state : states) {
-		slow = slow != switches(random);
-		state = slow ? 3 : 1;
-	}
-	return states;
-}
-
-const std::vector<Machine> kMachines = {{"steady", steady, 0},
-										{"steady, lucky openings", steady, 0.05},
-										{"drifting", drifting, 0.03},
-										{"switching", switching, 0.03}};
 constexpr uint32_t kRounds = 48, kRoundsOfOpening = 3;
 
 // The blocks of cells whose true values are these, in one run.
