@@ -31,7 +31,7 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
 							  "written; what was measured is kept"},
 	{ExitCode::Invalid,
 	 "measured, but invalid or inconclusive (--strict); nothing could be measured; or the run doesn't "
-	 "answer what icepath explain is asked"},
+	 "answer what icepath explain or compare is asked"},
 	{ExitCode::Internal, "a defect of icepath"},
 	{ExitCode::Interrupted, "interrupted by SIGINT, SIGTERM or SIGHUP; the partial result is kept and marked"},
 };

@@ -75,7 +75,8 @@ std::vector<RankedGroup> ranking_of(const RunResult &result)
 std::vector<size_t> add_stamps(rundir::Reader &reader, const Wanted &wanted, RunResult &result)
 {
 	std::vector<size_t> places;
-	std::vector<StampFigures> figures(result.cells.size(), StampFigures(most_values(result.cells.size(), wanted)));
+	std::vector<StampFigures> figures(result.cells.size(),
+									  StampFigures(most_values(result.cells.size(), wanted), wanted.block_figures));
 	result.measured_ns = 0;
 	while (const auto window = reader.next())
 		for (const Block &block : window->blocks) {

@@ -11,12 +11,13 @@
 
 namespace icepath::analysis {
 
-// What isn't part of every report: another tail, one message, threads.
+// What isn't part of every report: another tail, one message, threads, figures of each block.
 struct Wanted {
 	// Begin of the tail in explanations. A tail then needs stats::supported() only, and cells get `tail_begin`.
 	std::optional<stats::Percentile> tail;
 	std::optional<MessageName> message; // of every cell that has it
 	bool threads = false; // CellResult::threads
+	bool block_figures = false; // CellResult::block_figures
 	// How many values of a quantity are kept exactly (stats/block_values.h): the cells have equal shares of them, at
 	// most a quarter.
 	size_t most_values = 1u << 22;

@@ -15,7 +15,9 @@ void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 
 } // namespace
 
-StampFigures::StampFigures(size_t most_values) : times_(most_values), whole_(2 * most_values) {}
+StampFigures::StampFigures(size_t most_values, bool by_block)
+	: times_(most_values), whole_(2 * most_values), by_block_(by_block)
+{}
 
 void StampFigures::add(const model::Block &block, CellResult &cell)
 {
@@ -48,6 +50,8 @@ void StampFigures::add_unprobed(const SeenBlock &seen, CellResult &cell)
 	cell.over_time.add(window.begin.monotonic_ns, window.finish.monotonic_ns, *seen.latencies);
 	if (!seen.failed())
 		resources_.add(seen);
+	if (by_block_)
+		block_figures_.add(seen);
 }
 
 void StampFigures::describe(CellResult &cell, const Wanted &wanted) const
@@ -58,6 +62,10 @@ void StampFigures::describe(CellResult &cell, const Wanted &wanted) const
 	cell.times = times_.take(cell.cell, clustered);
 	cell.modes = CellModes::of(whole_, by_opening);
 	cell.compared = observed_.compared();
+	if (by_block_) {
+		cell.block_figures = block_figures_;
+		cell.block_figures.add_modes(whole_.of(false), cell.modes);
+	}
 	cell.observer_effect = observed_.effect(by_opening ? stats::Over::Openings : stats::Over::Pairs);
 	cell.throughput = throughput_.take();
 	cell.used = resources_.take();

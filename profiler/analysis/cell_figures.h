@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "profiler/analysis/analyse.h"
+#include "profiler/analysis/block_figures.h"
 #include "profiler/analysis/cell_modes.h"
 #include "profiler/analysis/cell_openings.h"
 #include "profiler/analysis/cell_result.h"
@@ -20,8 +21,8 @@ namespace icepath::analysis {
 // blocks are known, and are kept here until then.
 class StampFigures {
 public:
-	// `most_values`: of each quantity, kept exactly.
-	explicit StampFigures(size_t most_values);
+	// `most_values`: of each quantity, kept exactly. `by_block`: CellResult::block_figures as well.
+	explicit StampFigures(size_t most_values, bool by_block = false);
 	// Adds a block, in the order of measuring.
 	void add(const model::Block &block, CellResult &cell);
 	void describe(CellResult &cell, const Wanted &wanted) const;
@@ -35,6 +36,8 @@ private:
 	ObservedBlocks observed_;
 	ThroughputOf throughput_;
 	ResourcesOf resources_;
+	bool by_block_;
+	BlockFigures block_figures_;
 };
 
 // Nothing of what was described ends beyond all that was measured: see possible_bounds.h.

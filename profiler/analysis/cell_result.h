@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/analysis/block_counts.h"
+#include "profiler/analysis/block_figures.h"
 #include "profiler/analysis/capture_counts.h"
 #include "profiler/analysis/cell_modes.h"
 #include "profiler/analysis/cell_openings.h"
@@ -48,6 +49,7 @@ struct CellResult {
 	CellModes modes;
 	std::vector<stats::BlockValue> compared; // what ranks compare, of each block that has a p50
 	ObserverEffect observer_effect;
+	BlockFigures block_figures; // only if asked for
 
 	// What that took of the machine: unprobed blocks that didn't fail.
 	Throughput throughput; // failed blocks included

@@ -98,6 +98,15 @@ Command chosen(const CLI::App &app, Commands &commands)
 			commands.explain.question.message = message_of(commands.message);
 		return commands.explain;
 	}
+	if (app.got_subcommand("compare")) {
+		using Form = report::CompareWishes::Form;
+		report::CompareWishes &wishes = commands.compare.wishes;
+		wishes.arms = items_of("--arms", commands.compared_arms);
+		wishes.repeats = items_of("--repeats", commands.repeats);
+		wishes.delta = delta_of(commands.delta);
+		wishes.form = commands.compare_json ? Form::Json : commands.compare_markdown ? Form::Markdown : Form::Text;
+		return commands.compare;
+	}
 	if (app.got_subcommand("flamegraph")) {
 		report::FlameWishes &wishes = commands.flamegraph.wishes;
 		wishes.kind = value_of<analysis::FlameKind>("--kind", commands.flame_kind, analysis::kFlameKindNames);

@@ -29,6 +29,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 ExitCode attach(const AttachOptions &options, const std::string &command_line, const Style &style);
 ExitCode report(const ReportOptions &options, const Style &style);
 ExitCode explain(const ExplainOptions &options, const Style &style);
+ExitCode compare(const CompareOptions &options, const Style &style);
 ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const Output &output);
 ExitCode export_files(const ExportOptions &options, const Style &style, const Output &output);
 ExitCode calibrate(const CalibrateOptions &options);

@@ -41,8 +41,8 @@ namespace {
 bool starts_processes(const Command &command)
 {
 	return !std::holds_alternative<ReportOptions>(command) && !std::holds_alternative<ExplainOptions>(command) &&
-		   !std::holds_alternative<SetupOptions>(command) && !std::holds_alternative<FlamegraphOptions>(command) &&
-		   !std::holds_alternative<ExportOptions>(command);
+		   !std::holds_alternative<CompareOptions>(command) && !std::holds_alternative<SetupOptions>(command) &&
+		   !std::holds_alternative<FlamegraphOptions>(command) && !std::holds_alternative<ExportOptions>(command);
 }
 
 ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
@@ -69,6 +69,8 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		return report(*options, style);
 	if (const auto *options = std::get_if<ExplainOptions>(&line.command))
 		return explain(*options, style);
+	if (const auto *options = std::get_if<CompareOptions>(&line.command))
+		return compare(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
 		return flamegraph(*options, style, output);
 	if (const auto *options = std::get_if<ExportOptions>(&line.command))

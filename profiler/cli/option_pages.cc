@@ -34,7 +34,8 @@ const std::vector<NamedThing> &environment()
 
 const std::vector<NamedThing> &files()
 {
-	static const std::vector<std::string_view> stored = {"icepath", "run", "report", "explain", "flamegraph", "export"};
+	static const std::vector<std::string_view> stored = {"icepath", "run",        "report", "explain",
+														 "compare", "flamegraph", "export"};
 	static const std::vector<NamedThing> names = {
 		{"RUN/capture.icp", "every stamp and record of a run; all its other files are made from it", stored},
 		{"RUN/capture.icp.partial", "the same while the run goes on, or after it was killed", stored},
@@ -310,7 +311,8 @@ std::string options_page(const ProgramDescription &program)
 		"<!-- SPDX-License-Identifier: Apache-2.0 -->\n# Options\n\n"
 		"Made by `icepath gen options`, from what help, man pages and completion are made of.\n"
 		"[measuring.md](measuring.md) explains those of `run`, [explaining.md](explaining.md) those of `explain` and\n"
-		"`flamegraph`, [machine.md](machine.md) those of commands that look at the machine.\n\n"
+		"`flamegraph`, [verdicts.md](verdicts.md) those of `compare`, [machine.md](machine.md) those of commands that\n"
+		"look at the machine.\n\n"
 		"A value stands in capitals; of `{a,b}` it is one of these words. `,...` stands for more values, with "
 		"commas between\nthem.\n";
 	page += markdown_command(program.itself);

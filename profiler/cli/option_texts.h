@@ -34,6 +34,10 @@ struct Commands {
 	ReportOptions report;
 	ExplainOptions explain;
 	std::string tail = "99", message; // of explain
+	CompareOptions compare;
+	std::vector<std::string> compared_arms, repeats;
+	std::string delta = "3%";
+	bool compare_json = false, compare_markdown = false;
 	FlamegraphOptions flamegraph;
 	ExportOptions exported;
 	std::vector<std::string> formats = {"hgrm"};

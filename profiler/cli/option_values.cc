@@ -131,6 +131,16 @@ double loss_of(const std::string &text)
 	return *share;
 }
 
+double delta_of(const std::string &text)
+{
+	constexpr double kLeast = 0.001, kMost = 0.5;
+	const auto share = quantity(text, {{"%", 0.01}}, 1);
+	if (!share || *share < kLeast || *share > kMost)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--delta: \"{}\" isn't a share from 0.1% to 50%: give it as 3% or 0.03", text));
+	return *share;
+}
+
 std::vector<isolation::Tuning> tunings_of(const std::vector<std::string> &texts)
 {
 	std::vector<isolation::Tuning> tunings;

@@ -23,6 +23,7 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text, doub
 double seconds_of(const std::string &text); // of --duration
 double watched_seconds_of(const std::string &text); // of --duration of attach
 double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
+double delta_of(const std::string &text); // of --delta: a share from 0.001 to 0.5
 stats::Percentile percentile_of(const std::string &text); // of --tail: 50 to 99.999
 analysis::MessageName message_of(const std::string &text); // of --message: ROUND:SEQ or ROUND:SEQ:back
 

@@ -221,6 +221,37 @@ void add_explain(CLI::App &app, Commands &commands)
 	app.add_flag("-v,--verbose", question.verbose, "the tables of every cell, instead of a summary of all");
 }
 
+void add_compare(CLI::App &app, Commands &commands)
+{
+	report::CompareWishes &wishes = commands.compare.wishes;
+	app.footer(
+		"Says of each figure of each cell whether it is slower, faster or the same, or how long a run would tell, "
+		"and where the difference is. Arms of one run are compared by rounds that measured both; two runs only "
+		"roughly, by ratios to another cell.");
+	add_run_directory(app, wishes.run);
+	add(app, "OTHER", wishes.other, value_name::kRun, "run directory to compare with RUN, instead of arms");
+	CLI::Option *arms = add(app, "--arms", commands.compared_arms, value_name::kArm,
+							"arms to compare, the first with each of the others")
+							->allow_extra_args(false)
+							->default_str("all but the control");
+	add(app, "--delta", commands.delta, value_name::kShare, "difference that counts as none, 0.1% to 50%")
+		->capture_default_str();
+	CLI::Option *repeats =
+		add(app, "--repeats", commands.repeats, value_name::kRun,
+			"two or more runs of the same as RUN on this machine, which tell how far such runs differ")
+			->allow_extra_args(false)
+			->excludes(arms);
+	CLI::Option *anchor = add(app, "--anchor", wishes.anchor, value_name::kText,
+							  "cell of both runs that doesn't depend on what is compared, by its title")
+							  ->excludes(arms)
+							  ->default_str("a transport of the kernel's of the same load");
+	app.get_option("OTHER")->excludes(arms);
+	for (CLI::Option *one : {repeats, anchor})
+		one->needs(app.get_option("OTHER"));
+	CLI::Option *json = app.add_flag("--json", commands.compare_json, "as JSON");
+	app.add_flag("--markdown", commands.compare_markdown, "as Markdown, for a comment")->excludes(json);
+}
+
 constexpr const char *kKindHelp = "what a flame graph is of; all but path take a run with --stacks";
 
 void add_report(CLI::App &app, ReportOptions &report)
@@ -315,6 +346,8 @@ void add_commands(CLI::App &app, Commands &commands)
 	add_attach(*app.add_subcommand("attach", "break down what running programs exchange; needs root"), commands);
 	add_report(*app.add_subcommand("report", "print a run's report again"), commands.report);
 	add_explain(*app.add_subcommand("explain", "why a run's slowest messages are slow, or a cell slower than another"),
+				commands);
+	add_compare(*app.add_subcommand("compare", "whether one arm of a run, or one run, is slower than another"),
 				commands);
 	add_flamegraph(
 		*app.add_subcommand("flamegraph", "a run's latency, or its threads, as an interactive SVG and folded stacks"),

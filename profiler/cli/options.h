@@ -13,6 +13,7 @@
 #include "profiler/exports/export.h"
 #include "profiler/isolation/tune.h"
 #include "profiler/plan/plan.h"
+#include "profiler/report/compared.h"
 #include "profiler/report/report.h"
 
 namespace icepath::cli {
@@ -57,6 +58,10 @@ struct ReportOptions {
 struct ExplainOptions {
 	std::string run;
 	report::Question question;
+};
+
+struct CompareOptions {
+	report::CompareWishes wishes;
 };
 
 struct FlamegraphOptions {
@@ -110,8 +115,9 @@ struct ListOptions {
 	bool json = false;
 };
 
-using Command = std::variant<RunOptions, AttachOptions, ReportOptions, ExplainOptions, FlamegraphOptions, ExportOptions,
-							 CalibrateOptions, SelftestOptions, DoctorOptions, SetupOptions, ListOptions>;
+using Command =
+	std::variant<RunOptions, AttachOptions, ReportOptions, ExplainOptions, CompareOptions, FlamegraphOptions,
+				 ExportOptions, CalibrateOptions, SelftestOptions, DoctorOptions, SetupOptions, ListOptions>;
 
 struct CommandLine {
 	Command command;

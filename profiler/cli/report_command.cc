@@ -50,6 +50,14 @@ ExitCode explain(const ExplainOptions &options, const Style &style)
 	return told.refused ? ExitCode::Invalid : ExitCode::Ok;
 }
 
+ExitCode compare(const CompareOptions &options, const Style &style)
+{
+	const report::Compared told = after_reading(
+		style, [&] { return report::comparison_of(options.wishes, {style.colour, style.unicode, style.width, true}); });
+	print(told.text);
+	return told.refused ? ExitCode::Invalid : ExitCode::Ok;
+}
+
 ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const Output &output)
 {
 	print(after_reading(style, [&] {
@@ -73,7 +81,8 @@ ExitCode export_files(const ExportOptions &options, const Style &style, const Ou
 namespace {
 
 struct Reading {
-	std::string run, output, other = {}; // other: a second run; empty: none
+	std::string run, output;
+	std::vector<std::string> others = {}; // further runs
 	exports::OutputPlace (*place_of)(const std::string &output) = report::place_of_files;
 };
 
@@ -83,8 +92,15 @@ Reading reading_of(const Command &command)
 		return {options->run, ""};
 	if (const auto *options = std::get_if<ExplainOptions>(&command))
 		return {options->run, ""};
+	if (const auto *options = std::get_if<CompareOptions>(&command)) {
+		std::vector<std::string> others = options->wishes.repeats;
+		others.push_back(options->wishes.other);
+		return {options->wishes.run, "", others};
+	}
 	if (const auto *options = std::get_if<FlamegraphOptions>(&command))
-		return {options->run, options->folded_only ? "" : options->output, options->wishes.other,
+		return {options->run,
+				options->folded_only ? "" : options->output,
+				{options->wishes.other},
 				report::place_of_flames};
 	if (const auto *options = std::get_if<ExportOptions>(&command))
 		return {options->run, options->output};
@@ -111,7 +127,9 @@ Output become_reader(const Command &command)
 	const Reading reading = reading_of(command);
 	const privilege::Identity user = privilege::invoking_user();
 	privilege::Identity reader = user;
-	for (const std::string &run : {reading.run, reading.other})
+	std::vector<std::string> runs = reading.others;
+	runs.push_back(reading.run);
+	for (const std::string &run : runs)
 		if (!run.empty())
 			for (const std::string &path : {run, run + "/" + rundir::kContainerName, run + "/" + rundir::kPartialName})
 				reader = privilege::reader_of(path, reader);

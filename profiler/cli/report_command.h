@@ -13,7 +13,7 @@ struct Output {
 };
 
 // Becomes the run's reader before anything of the run is read: the invoking user, or, for root without an invoking
-// user, the owner of the run or of its container. Two runs of different strangers can't be read at once. For a command
+// user, the owner of the run or of its container. Runs of different strangers can't be read at once. For a command
 // without a run: becomes the invoking user.
 Output become_reader(const Command &command);
 

@@ -20,7 +20,7 @@ PROMPT = "[next]"
 
 # What a line goes on with; "…" for more than that. A word may end in what the shell adds: a space, a comma, "/".
 EXPECTED = [
-    ("icepath ", "run attach report explain flamegraph export doctor list selftest calibrate setup"),
+    ("icepath ", "run attach report explain compare flamegraph export doctor list selftest calibrate setup"),
     ("icepath ex", "explain export"),
     ("icepath run --iso", "--isolate"),
     ("icepath report -", "-v -h --verbose --json --html --help"),

@@ -380,6 +380,32 @@ TEST(CommandLine, KnowsWhatToExplain)
 	expect_refused({"explain", "dir", "--message", "1:2", "--worst"}, "excludes");
 }
 
+TEST(CommandLine, KnowsWhatToCompare)
+{
+	using Form = report::CompareWishes::Form;
+	const auto asked = [](std::vector<std::string> words) {
+		words.insert(words.begin(), {"compare", "dir"});
+		return std::get<CompareOptions>(parsed(words)->command).wishes;
+	};
+	const auto plain = asked({});
+	EXPECT_TRUE(plain.run == "dir" && plain.other.empty() && plain.arms.empty() && plain.repeats.empty());
+	EXPECT_TRUE(plain.delta == compare::kUsualDelta && plain.form == Form::Text);
+	EXPECT_EQ(asked({"--arms", "base,new"}).arms, (Words{"base", "new"}));
+	EXPECT_EQ(asked({"--delta", "1%"}).delta, 0.01);
+	for (const char *bad : {"0", "0.05%", "51%", "3us", "-3%", "nan", "", "3 %"})
+		expect_refused({"compare", "dir", "--delta", bad}, "--delta");
+	EXPECT_EQ(asked({"--json"}).form, Form::Json);
+	EXPECT_EQ(asked({"--markdown"}).form, Form::Markdown);
+	expect_refused({"compare", "dir", "--json", "--markdown"}, "excludes");
+	const auto two = asked({"other", "--repeats", "a,b", "--anchor", "tcp"});
+	EXPECT_TRUE(two.other == "other" && two.anchor == "tcp" && two.repeats == (Words{"a", "b"}));
+	expect_refused({"compare", "dir", "--repeats", "a,b"}, "OTHER");
+	expect_refused({"compare", "dir", "--anchor", "tcp"}, "OTHER");
+	expect_refused({"compare", "dir", "other", "--arms", "base,new"}, "excludes");
+	expect_refused({"compare", "dir", "--arms", "base,,new"}, "--arms");
+	expect_refused({"compare"}, "RUN");
+}
+
 TEST(CommandLine, FormatsLeaveTheNextWordToTheRun)
 {
 	for (const Words &words : {Words{"export", "-f", "csv,paths", "dir", "-o", "there"},

@@ -150,7 +150,7 @@ options() {
 		sed -E 's/^([^ ]*) (.*)/\2: icepath has no option \1/'
 }
 
-# CHANGELOG.md has the versions that `icepath --version` prints, and that of explain --json.
+# CHANGELOG.md has the versions that `icepath --version` prints, and those of explain --json and compare --json.
 versions() {
 	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
 	"$icepath" --version >"$build/versions"
@@ -159,7 +159,9 @@ versions() {
 	oldest=$(sed -n 's/^capture format .* from \([0-9]*\) on.*/\1/p' "$build/versions")
 	schema=$(sed -n 's/^run.json schema //p' "$build/versions")
 	explained=$(sed -n -E '/"schema"/,/}/s/.*"const": ([0-9]+).*/\1/p' docs/explain-schema.json | head -n 1)
+	compared=$(sed -n -E '/"schema"/,/}/s/.*"const": ([0-9]+).*/\1/p' docs/compare-schema.json | head -n 1)
 	row="| $abi | $format | $(seq -s ', ' "$oldest" "$format") | schema $schema | schema $explained |"
+	row="$row schema $compared |"
 	grep -q -F -e "$row" CHANGELOG.md || echo "CHANGELOG.md: no program has the versions of this one: $row"
 	grep -q "^| $abi | 20" CHANGELOG.md || echo "CHANGELOG.md: the plug-in ABI $abi has no row"
 }
@@ -232,17 +234,17 @@ pages() {
 	python3 -B tests/house/pages.py "$rule"
 }
 
-# explain/ makes no sentence: text/ words what it finds. Two words in a row in a literal are one, but for what a program
-# that is wrong throws, and the verdicts' names, which files have.
+# explain/ and compare/ make no sentence: text/ words what they find. Two words in a row in a literal are one, but for
+# what a program that is wrong throws, and the verdicts' names, which files have.
 wordless() {
-	files | grep -E '^profiler/explain/.*\.(h|cc)$' | xargs grep -n '"' |
+	files | grep -E '^profiler/(explain|compare)/.*\.(h|cc)$' | xargs grep -n '"' |
 		grep -v -E '^[^:]*:[0-9]*:[[:space:]]*//|#include|static_assert|throw std::' |
 		sed -E 's, // .*,,; s,"(partly explained|not told|too few)",,g' | awk '
 		{
 			place = $0; sub(/:[^:0-9].*/, "", place)
 			for (rest = $0; match(rest, /"[^"]*"/); rest = substr(rest, RSTART + RLENGTH))
 				if ((literal = substr(rest, RSTART, RLENGTH)) ~ /[A-Za-z.,:%}] [A-Za-z]/)
-					print place ": " literal ": text/ words what explain/ finds"
+					print place ": " literal ": text/ words what is found"
 		}'
 }
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// By which figures two cells are compared, and how: each has its own verdict.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "profiler/analysis/cell_result.h"
+#include "profiler/stats/equivalence.h"
+#include "profiler/stats/round_difference.h"
+
+namespace icepath::compare {
+
+enum class Figure : uint8_t { Mean, P50, P99, Slow, Cpu, Lost };
+inline constexpr size_t kFigures = 6;
+
+struct FigureRow {
+	Figure figure;
+	std::string_view name; // in files; never changed
+	stats::Scale scale; // Logs: nanoseconds; Plain: a share of messages
+	// Changes in few rounds are what a tail, the share of a mode and losses are about.
+	stats::Trim trim;
+	// What a round may differ by of which none was met (stats/equivalence.h): a tail that is ten times as long, all
+	// messages in another mode, all lost.
+	double unseen;
+	std::vector<stats::BlockValue> analysis::BlockFigures::*blocks;
+};
+const FigureRow &row_of(Figure figure);
+
+// The difference that counts as none: of a time `delta` of it, of a share of messages `delta` of all messages.
+stats::Margin margin_of(Figure figure, double delta);
+
+} // namespace icepath::compare

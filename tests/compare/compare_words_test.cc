@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every verdict and every reason has its words, and names in files are those of the schema.
+#include "profiler/text/compare_words.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace icepath::text {
+namespace {
+
+using compare::Figure, compare::Judged, compare::Verdict, compare::Why;
+using nlohmann::json;
+
+compare::Comparison of_arms() { return {.a = "base", .b = "new", .control = "base-again"}; }
+
+std::string words_of(const Judged &judged) { return verdict_words(of_arms(), judged); }
+
+TEST(CompareWords, OfEachVerdict)
+{
+	const auto of = [](Figure figure, Verdict verdict) { return words_of({.figure = figure, .verdict = verdict}); };
+	for (const Figure figure : {Figure::Mean, Figure::P50, Figure::P99}) {
+		EXPECT_EQ(of(figure, Verdict::Slower), "slower");
+		EXPECT_EQ(of(figure, Verdict::Faster), "faster");
+	}
+	EXPECT_EQ(of(Figure::Cpu, Verdict::Slower), "costs more");
+	EXPECT_EQ(of(Figure::Cpu, Verdict::Faster), "costs less");
+	EXPECT_EQ(of(Figure::Lost, Verdict::Slower), "loses more");
+	EXPECT_EQ(of(Figure::Lost, Verdict::Faster), "loses less");
+	EXPECT_EQ(of(Figure::Slow, Verdict::Slower), "more in slow modes");
+	EXPECT_EQ(of(Figure::Slow, Verdict::Faster), "fewer in slow modes");
+	EXPECT_EQ(of(Figure::Mean, Verdict::Same), "same");
+	EXPECT_EQ(
+		words_of({.verdict = Verdict::LeansSlower, .why = Why::ManyCompared, .needed_s = 240}),
+		"leans: slower: by itself; among so many figures one may be so by chance; -d 4m would tell equals in 8 of 10 "
+		"runs");
+	EXPECT_EQ(words_of({.verdict = Verdict::LeansFaster}), "leans: faster");
+	EXPECT_EQ(words_of({.verdict = Verdict::Undecided, .why = Why::TooFewRounds}),
+			  "undecided: fewer than 3 rounds measured both");
+	EXPECT_EQ(words_of({.verdict = Verdict::ControlDiffers}), "no verdict");
+	EXPECT_EQ(words_of({.verdict = Verdict::NotComparable}), "not comparable");
+	EXPECT_EQ(words_of({.verdict = Verdict::NotMeasured}), "not measured");
+}
+
+TEST(CompareWords, OfEachReasonDiffer)
+{
+	std::set<std::string> seen;
+	for (size_t why = 0; why < compare::kWhyNames.size(); ++why)
+		EXPECT_TRUE(seen.insert(words_of({.verdict = Verdict::Undecided, .why = static_cast<Why>(why)})).second)
+			<< compare::kWhyNames[why];
+	EXPECT_EQ(seen.count("undecided"), 1u) << "of none alone";
+}
+
+TEST(CompareWords, NamesAreThoseOfTheSchema)
+{
+	const json figure = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/compare-schema.json"))["$defs"]["figure"];
+	const auto names_in = [&](const char *key) {
+		return figure["properties"][key]["enum"].get<std::set<std::string>>();
+	};
+	EXPECT_EQ(names_in("verdict"), std::set<std::string>(compare::kVerdictNames.begin(), compare::kVerdictNames.end()));
+	EXPECT_EQ(names_in("why"), std::set<std::string>(compare::kWhyNames.begin(), compare::kWhyNames.end()));
+	std::set<std::string> figures;
+	for (size_t i = 0; i < compare::kFigures; ++i) {
+		EXPECT_EQ(compare::row_of(static_cast<Figure>(i)).figure, static_cast<Figure>(i));
+		figures.emplace(compare::row_of(static_cast<Figure>(i)).name);
+	}
+	EXPECT_EQ(names_in("figure"), figures);
+}
+
+TEST(CompareWords, OfValuesAndChanges)
+{
+	EXPECT_EQ(value_words(Figure::Mean, 41'230.0), "41.2 µs");
+	EXPECT_EQ(value_words(Figure::Lost, 0.0012), "0.12 %");
+	EXPECT_EQ(value_words(Figure::Mean, std::nullopt), "–");
+	EXPECT_EQ(change_words(Figure::Mean, 0.0312, stats::Interval{0.024, 0.038}), "+3.1 % [+2.4, +3.8]");
+	EXPECT_EQ(change_words(Figure::P99, -0.25, stats::Interval{-0.5, 0.4}), "-25 % [-50, +40]");
+	EXPECT_EQ(change_words(Figure::Lost, 0.0001, stats::Interval{0.00005, 0.0002}), "+0.01 points [+0.01, +0.02]");
+	EXPECT_EQ(change_words(Figure::Mean, std::nullopt, std::nullopt), "–");
+}
+
+TEST(CompareWords, SayHowTwoRunsAreCompared)
+{
+	compare::Comparison runs{.a = "one", .b = "two", .is_of_one_run = false};
+	EXPECT_NE(method_words(runs).find("none is given: --repeats"), std::string::npos);
+	runs.repeats = 2;
+	EXPECT_NE(method_words(runs).find("what 3 runs of the same show (--repeats)"), std::string::npos);
+	runs.cells.resize(2);
+	runs.cells[0].a = runs.cells[0].b = 0;
+	runs.cells[0].key.target = "a b";
+	EXPECT_EQ(one_session_command(runs),
+			  "sudo icepath run --arm base:plugins=FOLDER --arm new:plugins=FOLDER -t 'a b'");
+	EXPECT_EQ(one_session_command(of_arms()), "");
+	EXPECT_NE(method_words(of_arms()).find("base was measured twice, as base-again too"), std::string::npos);
+	EXPECT_NE(method_words({.a = "base", .b = "new"}).find("No arm was measured twice"), std::string::npos);
+}
+
+} // namespace
+} // namespace icepath::text

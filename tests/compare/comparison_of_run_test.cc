@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stored runs with arms, from their container to what `icepath compare` prints.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "profiler/failure.h"
+#include "profiler/report/compared.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+using nlohmann::json;
+using Form = CompareWishes::Form;
+
+constexpr uint32_t kRounds = 48;
+constexpr uint64_t kSlowerByNs = 3000; // waiting for a CPU
+
+struct StoredArms {
+	std::vector<std::string> names = {"base", "new", "base-again"};
+	std::string measured_last = {}; // this one has no block after it; empty: all are measured
+	bool has_arms = true;
+};
+
+class ComparisonOfRun : public testing::Test {
+protected:
+	// Of one cell in each arm, and "new" slower. Every second pair of rounds has probes.
+	std::string stored(const std::string &name, const StoredArms &arms)
+	{
+		const std::string path = temporary.path(name);
+		model::Head head = small_head();
+		head.cells.clear();
+		for (const std::string &arm : arms.names) {
+			model::Cell &cell = head.cells.emplace_back(socket_cell(model::Pattern::PingPong));
+			cell.arm = arms.has_arms ? arm : "";
+			cell.target = arms.has_arms ? "lib" : arm;
+			if (!arms.has_arms)
+				continue;
+			model::Arm &told = head.arms.emplace_back();
+			told.name = arm;
+			told.is_control = arm == "base-again";
+		}
+		rundir::Writer writer(path, head);
+		for (uint32_t round = 0; round < kRounds; ++round)
+			for (uint32_t cell = 0; cell < head.cells.size(); ++cell)
+				if (arms.measured_last.empty() || arms.names[cell] == arms.measured_last)
+					writer.add(block(head.cells[cell], arms.names[cell] == "new", cell, round));
+		writer.finish({});
+		return path;
+	}
+
+	json told(CompareWishes wishes)
+	{
+		wishes.form = Form::Json;
+		const json answer = json::parse(comparison_of(wishes, {}).text);
+		const std::vector<std::string> complaints = schema_complaints(schema, answer);
+		EXPECT_TRUE(complaints.empty()) << complaints.front();
+		return answer;
+	}
+
+	static std::string refusal(const CompareWishes &wishes)
+	{
+		try {
+			comparison_of(wishes, {});
+		} catch (const Failure &failure) {
+			EXPECT_EQ(failure.code(), ExitCode::Usage);
+			return failure.what();
+		}
+		return "";
+	}
+
+	rundir::TemporaryDirectory temporary;
+	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/compare-schema.json"));
+
+private:
+	static model::Block block(const model::Cell &of, bool is_slower, uint32_t cell, uint32_t round)
+	{
+		BlockPlan plan{.cell = cell, .round = round, .probed = round % 4 == 1 || round % 4 == 2};
+		plan.delay_ns = [=](uint64_t seq, size_t) {
+			return 1 + 20 * round + 30 * seq + (is_slower ? kSlowerByNs : 0) + (round * 37 + cell * 5) % 11;
+		};
+		model::Block made = make_block(of, plan);
+		made.opening = round / 4;
+		return made;
+	}
+};
+
+TEST_F(ComparisonOfRun, NamesWhereTheDifferenceIs)
+{
+	const std::string run = stored("run", {});
+	const json cell = told({.run = run}).at("comparisons").at(0).at("cells").at(0);
+	EXPECT_EQ(cell.at("figures").at(0).at("verdict"), "slower");
+	EXPECT_EQ(cell.at("against").at("question"), "against");
+	EXPECT_EQ(cell.at("against").at("difference").at("kinds").at(0).at("rows").at(0).at("layer"), "runqueue");
+	EXPECT_NEAR(cell.at("against").at("difference").at("difference_ns").get<double>(), kSlowerByNs, 20);
+
+	const std::string text = comparison_of({.run = run}, {.unicode = true, .width = 400}).text;
+	EXPECT_NE(text.find("new against base"), std::string::npos) << text;
+	EXPECT_NE(text.find("waiting for a CPU 3.0"), std::string::npos) << text;
+	EXPECT_NE(text.find("next    icepath explain " + run +
+						" --cell 'lib 64 B pingpong block new' --against 'lib 64 B pingpong block base'"),
+			  std::string::npos)
+		<< text;
+	EXPECT_NE(text.find("base-again"), std::string::npos) << text;
+	const std::string markdown = comparison_of({.run = run, .form = Form::Markdown}, {}).text;
+	EXPECT_NE(markdown.find("| lib 64 B pingpong block | mean | "), std::string::npos) << markdown;
+	EXPECT_NE(markdown.find("| **slower** |"), std::string::npos) << markdown;
+}
+
+TEST_F(ComparisonOfRun, IsRefusedIfNothingOfAnArmWasMeasured)
+{
+	const std::string run = stored("run", {.measured_last = "base"});
+	EXPECT_TRUE(comparison_of({.run = run}, {}).refused);
+	EXPECT_EQ(told({.run = run}).at("comparisons").at(0).at("cells").at(0).at("figures").at(0).at("why"),
+			  "no_blocks_in_b");
+	EXPECT_FALSE(comparison_of({.run = stored("all", {})}, {}).refused);
+}
+
+TEST_F(ComparisonOfRun, ArmsMustBeOfTheRun)
+{
+	const std::string run = stored("run", {});
+	EXPECT_EQ(refusal({.run = run, .arms = {"base", "nwe"}}),
+			  "--arms: " + run + " has no arm \"nwe\", but base, new, base-again");
+	EXPECT_NE(refusal({.run = run, .arms = {"base", "base"}}).find("each once"), std::string::npos);
+	EXPECT_NE(refusal({.run = run, .arms = {"base"}}).find("two arms or more"), std::string::npos);
+	EXPECT_EQ(told({.run = run, .arms = {"new", "base"}})
+				  .at("comparisons")
+				  .at(0)
+				  .at("cells")
+				  .at(0)
+				  .at("figures")
+				  .at(0)
+				  .at("verdict"),
+			  "faster");
+	EXPECT_NE(refusal({.run = stored("plain", {.names = {"lib", "other"}, .has_arms = false})}).find("has no arms"),
+			  std::string::npos);
+	EXPECT_NE(refusal({.run = run, .other = run}).find("has arms"), std::string::npos);
+}
+
+TEST_F(ComparisonOfRun, TwoRunsMustHaveACellInCommon)
+{
+	const std::string one = stored("one", {.names = {"lib", "uds"}, .has_arms = false}),
+					  two = stored("two", {.names = {"lib", "uds"}, .has_arms = false}),
+					  other = stored("other", {.names = {"x", "y"}, .has_arms = false});
+	EXPECT_NE(refusal({.run = one, .other = other}).find("no cell in common"), std::string::npos);
+	EXPECT_NE(refusal({.run = one, .other = two, .anchor = "zzz"}).find("--anchor: no cell of"), std::string::npos);
+	const json comparison = told({.run = one, .other = two}).at("comparisons").at(0);
+	EXPECT_EQ(comparison.at("of"), "runs");
+	EXPECT_EQ(comparison.at("cells").at(0).at("figures").at(0).at("why"), "drift_not_known");
+	const std::string text = comparison_of({.run = one, .other = two}, {.unicode = true, .width = 400}).text;
+	EXPECT_NE(text.find("sudo icepath run --arm base:plugins=FOLDER --arm new:plugins=FOLDER -t lib,uds"),
+			  std::string::npos)
+		<< text;
+	EXPECT_NE(comparison_of({.run = one, .other = two, .form = Form::Markdown}, {}).text.find("`sudo icepath run"),
+			  std::string::npos);
+}
+
+} // namespace
+} // namespace icepath::report
