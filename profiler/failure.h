@@ -25,13 +25,15 @@ struct ExitCodeMeaning {
 };
 inline constexpr ExitCodeMeaning kExitCodes[] = {
 	{ExitCode::Ok, "done"},
-	{ExitCode::TargetMissed, "an injected delay wasn't found in its layer"},
-	{ExitCode::Usage, "bad input: arguments, plans, run directories; nothing was changed"},
+	{ExitCode::TargetMissed, "an injected delay wasn't found in its layer, or a figure isn't what a gate expects"},
+	{ExitCode::Usage,
+	 "bad input: arguments, plans, run directories, gates; nothing was changed. After a run: a gate expects "
+	 "something of a figure that is missing; what was measured is kept"},
 	{ExitCode::MachineCannot, "the kernel, the privileges or the hardware don't allow it, or the output can't be "
 							  "written; what was measured is kept"},
 	{ExitCode::Invalid,
-	 "measured, but invalid or inconclusive (--strict); nothing could be measured; or the run doesn't "
-	 "answer what icepath explain or compare is asked"},
+	 "measured, but invalid or inconclusive (--strict); nothing could be measured; the run doesn't decide what a gate "
+	 "expects, or isn't whole; or it doesn't answer what icepath explain or compare is asked"},
 	{ExitCode::Internal, "a defect of icepath"},
 	{ExitCode::Interrupted, "interrupted by SIGINT, SIGTERM or SIGHUP; the partial result is kept and marked"},
 };

@@ -67,8 +67,8 @@ void StampFigures::describe(CellResult &cell, const Wanted &wanted) const
 		cell.block_figures.add_modes(whole_.of(false), cell.modes);
 	}
 	cell.observer_effect = observed_.effect(by_opening ? stats::Over::Openings : stats::Over::Pairs);
-	cell.throughput = throughput_.take();
-	cell.used = resources_.take();
+	cell.throughput = throughput_.take(clustered);
+	cell.used = resources_.take(clustered);
 	cell.paths.deliveries_ns = times_.latency_probed().sum();
 	cell.ranges = TypicalAndTail::of(times_, cell.times, clustered, wanted.tail);
 }

@@ -18,6 +18,8 @@ void CellTimes::leave_out_beyond(uint64_t measured_ns)
 		analysis::leave_out_beyond(measured_ns, *of);
 	for (stats::Distribution &of : by_flow)
 		analysis::leave_out_beyond(measured_ns, of);
+	if (mean_interval && mean_interval->high > static_cast<double>(measured_ns))
+		mean_interval.reset();
 }
 
 TimesOf::TimesOf(size_t most)
@@ -61,6 +63,7 @@ CellTimes TimesOf::take(const model::Cell &cell, stats::ClusteredBy clustered) c
 	const auto described = [&](const stats::BlockValues &values) { return stats::describe(values, clustered); };
 	CellTimes times;
 	times.latency = described(latency_);
+	times.mean_interval = stats::mean_interval(latency_, clustered);
 	times.latency_probed = described(latency_probed_);
 	times.latency_sampled = stats::describe(latency_sampled_, stats::ClusteredBy::Block);
 	std::ranges::transform(by_flow_, std::back_inserter(times.by_flow), described);

@@ -14,6 +14,7 @@ namespace icepath::analysis {
 
 struct CellTimes {
 	stats::Distribution latency; // unprobed blocks, as all that follow but the last two
+	std::optional<stats::Interval> mean_interval; // of latency.mean
 	std::vector<stats::Distribution> by_flow; // latency, where there are several flows; in the order of Graph::flows
 	// See BlockLatencies.
 	stats::Distribution round_trip, first_response, to_all, pacing, from_due, send_call;

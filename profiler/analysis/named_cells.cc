@@ -81,6 +81,20 @@ std::vector<size_t> cells_named(const std::vector<model::Cell> &cells, const std
 	return best == found.end() ? std::vector<size_t>() : *best;
 }
 
+std::vector<std::string> keys_of(const std::vector<model::Cell> &cells)
+{
+	std::vector<model::CellKey> keys;
+	std::ranges::transform(cells, std::back_inserter(keys), model::key_of);
+	return model::key_texts(keys);
+}
+
+std::vector<std::string> keys_of(const RunResult &result)
+{
+	std::vector<model::Cell> cells;
+	std::ranges::transform(result.cells, std::back_inserter(cells), &CellResult::cell);
+	return keys_of(cells);
+}
+
 std::vector<size_t> cells_named(const RunResult &result, const std::string &text)
 {
 	std::vector<model::Cell> cells;

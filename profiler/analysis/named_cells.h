@@ -21,6 +21,10 @@ std::vector<size_t> cells_named(const RunResult &result, const std::string &text
 std::vector<size_t> measured_cells_named(const std::vector<model::Cell> &cells, const std::vector<bool> &measured,
 										 const std::string &text, const std::string &option, const std::string &how);
 
+// The keys of all cells: `key` in run.json, and what patterns of gates match.
+std::vector<std::string> keys_of(const std::vector<model::Cell> &cells);
+std::vector<std::string> keys_of(const RunResult &result);
+
 // What differs besides the target: "wait: epoll and block". The aspect by which cells are least alike comes first.
 std::vector<std::string> unlike(const model::Cell &a, const model::Cell &b);
 

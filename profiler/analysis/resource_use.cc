@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "profiler/model/graph.h"
+#include "profiler/stats/block_ratio.h"
 
 namespace icepath::analysis {
 
@@ -22,8 +23,14 @@ void ResourcesOf::add(const SeenBlock &unprobed)
 	if (unprobed.sent == 0)
 		return;
 	totals_.messages += unprobed.sent;
+	auto cost_ns = static_cast<double>(block.daemon_cpu_ns.value_or(0));
 	if (block.daemon_cpu_ns)
-		daemon_ns_ = daemon_ns_.value_or(0) + static_cast<double>(*block.daemon_cpu_ns);
+		daemon_ns_ = daemon_ns_.value_or(0) + cost_ns;
+	for (const auto &side : block.sides)
+		cost_ns += static_cast<double>(side.usage.user_ns + side.usage.system_ns);
+	messages_.push_back(static_cast<double>(unprobed.sent));
+	cost_ns_.push_back(cost_ns);
+	openings_.push_back(block.opening);
 	for (size_t side = 0; side < block.sides.size(); ++side)
 		for (const model::UsageField &field : model::kUsageFields) {
 			uint64_t &sum = totals_.ends[model::begins(unprobed.cell, side) ? 0 : 1].*field.value;
@@ -32,12 +39,22 @@ void ResourcesOf::add(const SeenBlock &unprobed)
 		}
 }
 
-ResourceUse ResourcesOf::take() const
+std::optional<double> ResourceUse::cost_ns() const
+{
+	if (!cpu_per_message)
+		return std::nullopt;
+	return (*cpu_per_message)[0].total_ns() + (*cpu_per_message)[1].total_ns() + daemon_cpu_ns_per_message.value_or(0);
+}
+
+ResourceUse ResourcesOf::take(stats::ClusteredBy clustered) const
 {
 	ResourceUse use;
 	if (totals_.messages == 0)
 		return use;
 	use.totals = totals_;
+	const bool by_opening = clustered == stats::ClusteredBy::Opening;
+	use.cost_interval =
+		stats::RedrawnMeans(messages_, by_opening ? openings_ : std::vector<uint32_t>()).interval(cost_ns_);
 	use.cpu_per_message.emplace();
 	const double messages = static_cast<double>(totals_.messages);
 	if (daemon_ns_)

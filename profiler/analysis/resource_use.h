@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "profiler/analysis/seen_block.h"
 #include "profiler/model/block.h"
 #include "profiler/model/run.h"
+#include "profiler/stats/block_interval.h"
 
 namespace icepath::analysis {
 
@@ -35,16 +37,21 @@ struct ResourceUse {
 	// All CPU time in `totals` per message sent; both ends together are the cost of a message.
 	std::optional<std::array<CpuTime, 2>> cpu_per_message;
 	std::optional<double> daemon_cpu_ns_per_message; // used by the middleware's daemon, in addition
+	std::optional<stats::Interval> cost_interval; // of cost_ns()
+	// CPU time of both ends and of the daemon per message.
+	std::optional<double> cost_ns() const;
 };
 
 class ResourcesOf {
 public:
 	void add(const SeenBlock &unprobed);
-	ResourceUse take() const;
+	ResourceUse take(stats::ClusteredBy clustered) const;
 
 private:
 	UsageTotals totals_;
 	std::optional<double> daemon_ns_;
+	std::vector<double> messages_, cost_ns_; // of each block
+	std::vector<uint32_t> openings_; // likewise
 };
 
 } // namespace icepath::analysis

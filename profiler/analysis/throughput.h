@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "profiler/analysis/seen_block.h"
+#include "profiler/stats/block_interval.h"
+#include "profiler/stats/block_values.h"
 
 namespace icepath::analysis {
 
@@ -12,15 +14,17 @@ namespace icepath::analysis {
 // blocks. Counts messages in both directions. Nothing if no block has two messages.
 struct Throughput {
 	std::optional<double> sent_per_s, received_per_s;
+	std::optional<stats::Interval> received_interval; // of received_per_s, as of a p50
 };
 
 class ThroughputOf {
 public:
 	void add(const SeenBlock &unprobed);
-	Throughput take() const;
+	Throughput take(stats::ClusteredBy clustered) const;
 
 private:
 	std::vector<double> sent_per_s_, received_per_s_; // by block
+	stats::BlockValues received_mhz_; // one value for each block
 };
 
 } // namespace icepath::analysis

@@ -32,6 +32,7 @@ void check(RunOptions &run, const RunTexts &texts)
 	for (const std::string &size : items_of("--sizes", texts.sizes))
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
+	check_expectations(run.gates);
 	run.tier = tier_of(texts.tier);
 	run.isolate = value_of<cpuset::Level>("--isolate", texts.isolate, cpuset::kLevelNames);
 	run.tunings = tunings_of(texts.tunings);
@@ -90,8 +91,10 @@ Command chosen(const CLI::App &app, Commands &commands)
 			commands.attach.duration_s = watched_seconds_of(commands.attach_duration);
 		return commands.attach;
 	}
-	if (app.got_subcommand("report"))
+	if (app.got_subcommand("report")) {
+		check_expectations(commands.report.gates);
 		return commands.report;
+	}
 	if (app.got_subcommand("explain")) {
 		commands.explain.question.tail = percentile_of(commands.tail);
 		if (!commands.message.empty())
@@ -115,6 +118,7 @@ Command chosen(const CLI::App &app, Commands &commands)
 		return commands.flamegraph;
 	}
 	if (app.got_subcommand("export")) {
+		check_expectations(commands.exported.gates);
 		commands.exported.kind =
 			value_of<analysis::FlameKind>("--kind", commands.exported_kind, analysis::kFlameKindNames);
 		commands.exported.formats =

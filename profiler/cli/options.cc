@@ -81,6 +81,18 @@ void add_how_it_is_measured(CLI::App &app, RunOptions &run, RunTexts &texts)
 				 "keep the machine's own idle states, instead of keeping CPUs awake in blocks");
 }
 
+void add_gates(CLI::App &app, GateOptions &gates)
+{
+	add(app, "--gate", gates.files, value_name::kFile,
+		"file of gates, in TOML: what figures of which cells are expected to be; exits with 1 if one is missed, 4 if "
+		"one "
+		"is undecided, 2 if one is missing; repeatable")
+		->allow_extra_args(false);
+	add(app, "--expect", gates.expectations, value_name::kExpectation,
+		"the same for all cells, as 'p50 < 40us', 'layer(wakeup) < 9us', 'lost == 0'; repeatable")
+		->allow_extra_args(false);
+}
+
 void add_what_comes_out(CLI::App &app, RunOptions &run)
 {
 	begin_group(app, "What comes out");
@@ -91,6 +103,7 @@ void add_what_comes_out(CLI::App &app, RunOptions &run)
 	app.add_flag("--strict", run.strict,
 				 "exit with 4, and say why, if a cell has no data, a block failed, a reliable transport lost messages, "
 				 "payloads were damaged, capture records were lost, the kernel skipped probes, or the run is partial");
+	add_gates(app, run.gates);
 	app.add_flag("-q,--quiet", run.quiet, "no progress");
 }
 
@@ -262,7 +275,10 @@ void add_report(CLI::App &app, ReportOptions &report)
 	add_run_directory(app, report.run);
 	app.add_flag("-v,--verbose", report.verbose, "all that is known: layers in us, every notice, noise, probes");
 	CLI::Option *json = app.add_flag("--json", report.json, "print run.json to stdout");
-	app.add_flag("--html", report.html, "write report.html into the run directory")->excludes(json);
+	CLI::Option *html = app.add_flag("--html", report.html, "write report.html into the run directory")->excludes(json);
+	add_gates(app, report.gates);
+	for (const char *one : {"--gate", "--expect"})
+		app.get_option(one)->excludes(json)->excludes(html);
 }
 
 void add_flamegraph(CLI::App &app, Commands &commands)
@@ -291,6 +307,12 @@ void add_export(CLI::App &app, Commands &commands)
 	add(app, "--kind", commands.exported_kind, one_of(analysis::kFlameKindNames),
 		fmt::format("of speedscope and firefox: {}", kKindHelp))
 		->capture_default_str();
+	add(app, "--gate", commands.exported.gates.files, value_name::kFile,
+		"of junit and markdown: file of gates, as of run; repeatable")
+		->allow_extra_args(false);
+	add(app, "--expect", commands.exported.gates.expectations, value_name::kExpectation,
+		"of junit and markdown: as of run; repeatable")
+		->allow_extra_args(false);
 	add(app, "-o,--output", commands.exported.output, value_name::kFolder, "folder for the files")
 		->default_str("the run directory");
 }

@@ -10,6 +10,7 @@
 #include "cpuset/step.h"
 #include "profiler/analysis/flamegraph.h"
 #include "profiler/capture/probes.h"
+#include "profiler/cli/gate_options.h"
 #include "profiler/exports/export.h"
 #include "profiler/isolation/tune.h"
 #include "profiler/plan/plan.h"
@@ -34,6 +35,7 @@ struct RunOptions {
 	bool idle_states = false; // keep the machine's own idle states
 	bool frees_library_threads = false; // from the CPU of their side
 	bool strict = false;
+	GateOptions gates;
 	bool quiet = false;
 };
 
@@ -53,6 +55,7 @@ struct ReportOptions {
 	bool verbose = false;
 	bool json = false; // run.json to stdout
 	bool html = false; // write report.html
+	GateOptions gates;
 };
 
 struct ExplainOptions {
@@ -75,6 +78,7 @@ struct ExportOptions {
 	std::string run;
 	std::vector<exports::ExportFormat> formats;
 	analysis::FlameKind kind = analysis::FlameKind::Path;
+	GateOptions gates; // of junit and markdown
 	std::string output; // empty: into the run directory
 };
 

@@ -24,21 +24,23 @@ template <typename Made> auto after_reading(const Style &style, const Made &made
 	return made();
 }
 
-std::string report_text(const ReportOptions &options, const Style &style)
+report::Report report_of(const ReportOptions &options, const Style &style)
 {
 	if (options.json)
-		return report::json_of(options.run);
+		return {report::json_of(options.run), {}};
 	if (options.html)
-		return report::write_html(options.run) + "\n";
-	return report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose}).text;
+		return {report::write_html(options.run) + "\n", {}};
+	return report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose},
+							 gates_of(options.gates));
 }
 
 } // namespace
 
 ExitCode report(const ReportOptions &options, const Style &style)
 {
-	print(after_reading(style, [&] { return report_text(options, style); }));
-	return ExitCode::Ok;
+	const report::Report made = after_reading(style, [&] { return report_of(options, style); });
+	print(made.text);
+	return made.of_gates;
 }
 
 ExitCode explain(const ExplainOptions &options, const Style &style)
@@ -71,7 +73,8 @@ ExitCode flamegraph(const FlamegraphOptions &options, const Style &style, const 
 ExitCode export_files(const ExportOptions &options, const Style &style, const Output &output)
 {
 	const auto paths = after_reading(style, [&] {
-		return exports::export_run(options.run, options.formats, output.place.folder, output.open, options.kind);
+		return exports::export_run(options.run, options.formats, output.place.folder, output.open, options.kind,
+								   gates_of(options.gates));
 	});
 	for (const std::string &path : paths)
 		print(path + "\n");

@@ -16,12 +16,14 @@
 #include "cpuset/isolation.h"
 #include "cpuset/soft.h"
 #include "cpuset/topology.h"
+#include "profiler/analysis/named_cells.h"
 #include "profiler/calibrate/calibration.h"
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/cli/rehearsal.h"
 #include "profiler/cli/signals.h"
+#include "profiler/gate/judge.h"
 #include "profiler/isolation/journal.h"
 #include "profiler/isolation/keeper.h"
 #include "profiler/machine/host.h"
@@ -148,6 +150,16 @@ ExitCode exit_code_of(const run::SessionResult &result, const plan::Plan &plan, 
 		return ExitCode::Ok;
 	complain(fmt::format("icepath: --strict: {}\n", fmt::join(flaws, "; ")));
 	return ExitCode::Invalid;
+}
+
+// A target that was asked for and doesn't work here is in no cell, and so no gate sees it.
+ExitCode with_missing(ExitCode of_gates, const plan::Plan &plan)
+{
+	if (plan.missing.empty())
+		return of_gates;
+	complain(fmt::format("icepath: what gates say of {} isn't known: it doesn't work here\n",
+						 fmt::join(plan.missing, ", ")));
+	return of_gates == ExitCode::Ok ? ExitCode::Invalid : of_gates;
 }
 
 // Returns sentences about what an earlier run has left. Throws Failure if `must` and the machine can't be restored.
@@ -320,6 +332,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	handle_signals();
 	Rights rights(options);
 
+	const std::vector<gate::Gate> gates = gates_of(options.gates); // by the user
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice cpus = choose_cpus(options, machine);
 	run::SessionOptions session = session_of(options, started_ns);
@@ -332,6 +345,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	std::vector<cpuset::Step> steps = rights.soft->steps();
 	std::ranges::copy(rights.of_queues, std::back_inserter(steps));
 	plan::Plan plan = tune_and_plan(options, rights, machine, cpuset::measuring_cpus(cpus), head.host, steps);
+	gate::check_gates(gates, analysis::keys_of(plan.cells));
 	head.noise_before = take_cpus(rights, cpus, steps, plan.notices);
 	const cpuset::Machine isolated = rights.isolates_fully ? cpuset::read_machine(cpuset::read_permission()) : machine;
 	head.isolation =
@@ -351,13 +365,16 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		});
 	}
 	const bool is_as_it_was = give_back(rights); // nothing below needs root
-	report::Report report = report::report_and_write(session.directory, {style.colour, style.unicode, style.width});
+	report::Report report =
+		report::report_and_write(session.directory, {style.colour, style.unicode, style.width}, gates);
 	print(report.text);
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)
 		complain(fmt::format("icepath: made the folder {} here\n", kResults));
 	const ExitCode code = exit_code_of(result, plan, options.strict, std::move(report.flaws));
-	return code == ExitCode::Ok && !is_as_it_was ? ExitCode::MachineCannot : code;
+	if (code != ExitCode::Ok || !is_as_it_was)
+		return code == ExitCode::Ok ? ExitCode::MachineCannot : code;
+	return gates.empty() ? code : with_missing(report.of_gates, plan);
 }
 
 } // namespace icepath::cli

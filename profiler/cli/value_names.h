@@ -18,7 +18,7 @@ inline constexpr const char *kTarget = "TARGET", *kRun = "RUN", *kFile = "FILE",
 							*kInjection = "INJECTION", *kGroup = "GROUP", *kPid = "PID", *kCpu = "CPU", *kCpus = "CPUS",
 							*kTime = "TIME", *kSize = "SIZE", *kCount = "N", *kHertz = "HZ", *kShare = "SHARE",
 							*kPercentile = "PERCENTILE", *kName = "NAME", *kText = "TEXT",
-							*kMessage = "ROUND:SEQ[:back]", *kArm = "ARM";
+							*kMessage = "ROUND:SEQ[:back]", *kArm = "ARM", *kExpectation = "EXPECTATION";
 
 } // namespace value_name
 

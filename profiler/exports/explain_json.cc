@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/analysis/layer_style.h"
+#include "profiler/analysis/named_cells.h"
 #include "profiler/explain/difference.h"
 #include "profiler/explain/growth_causes.h"
 #include "profiler/explain/one_message.h"
@@ -123,7 +124,7 @@ OrderedJson quantile_json(const std::optional<stats::Quantile> &quantile)
 
 OrderedJson cell_name_json(const analysis::RunResult &result, size_t cell)
 {
-	return {{"cell", keys_of(result).at(cell)}, {"title", model::title(result.cells[cell].cell)}};
+	return {{"cell", analysis::keys_of(result).at(cell)}, {"title", model::title(result.cells[cell].cell)}};
 }
 
 std::string printed_json(const OrderedJson &json)
@@ -134,7 +135,7 @@ std::string printed_json(const OrderedJson &json)
 void add_refusal(const analysis::RunResult &result, const std::optional<explain::Finding> &refusal, OrderedJson &json)
 {
 	json["refusal"] = refusal ? OrderedJson(text::words(result, *refusal)) : OrderedJson(nullptr);
-	json["refused_by"] = refusal ? finding_json(*refusal, keys_of(result)) : OrderedJson(nullptr);
+	json["refused_by"] = refusal ? finding_json(*refusal, analysis::keys_of(result)) : OrderedJson(nullptr);
 }
 
 OrderedJson unknown_json(const analysis::CellResult &cell)

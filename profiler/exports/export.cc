@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -14,9 +15,11 @@
 #include "profiler/exports/attached_files.h"
 #include "profiler/exports/firefox_profile.h"
 #include "profiler/exports/flame_files.h"
+#include "profiler/exports/gate_files.h"
 #include "profiler/exports/histogram_files.h"
 #include "profiler/exports/path_lines.h"
 #include "profiler/exports/perfetto.h"
+#include "profiler/exports/tracker_files.h"
 #include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
@@ -267,16 +270,62 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 	case ExportFormat::Perfetto:
 	case ExportFormat::Speedscope:
 	case ExportFormat::Firefox:
-		break; // not made block by block: export_paths(), export_stacks()
+	case ExportFormat::Junit:
+	case ExportFormat::Markdown:
+	case ExportFormat::BenchmarkAction:
+	case ExportFormat::Bencher:
+	case ExportFormat::Otava:
+		break; // not made block by block: export_paths(), export_stacks(), export_figures()
 	}
 	return nullptr;
+}
+
+bool is_of_gates(ExportFormat format) { return format == ExportFormat::Junit || format == ExportFormat::Markdown; }
+
+void check_gates(const std::vector<ExportFormat> &formats, const std::vector<gate::Gate> &gates)
+{
+	for (const ExportFormat format : formats) {
+		const char *name = kExportFormatNames[static_cast<size_t>(format)];
+		if (!gates.empty() && !is_of_gates(format))
+			throw Failure(ExitCode::Usage,
+						  fmt::format("--gate and --expect apply to junit and markdown only, not to {}", name));
+		if (gates.empty() && format == ExportFormat::Junit)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{} has what gates find: name some by --gate or --expect", name));
+	}
+}
+
+// The formats of a cell's figures, and of what gates find in them.
+std::vector<std::string> export_figures(const std::string &run, const std::vector<ExportFormat> &formats,
+										const std::shared_ptr<Folder> &folder, const std::vector<gate::Gate> &gates)
+{
+	std::vector<std::string> paths;
+	std::optional<analysis::RunResult> result;
+	const auto write = [&](ExportFormat format, const char *name, const auto &content_of) {
+		if (std::ranges::find(formats, format) == formats.end())
+			return;
+		if (!result)
+			result = analysis::analyse(run);
+		WrittenFile file(folder, name);
+		file.add(content_of());
+		file.done();
+		paths.push_back(file.path());
+	};
+	write(ExportFormat::Junit, "junit.xml", [&] { return junit_xml(*result, gate::judge(*result, gates)); });
+	write(ExportFormat::Markdown, "summary.md", [&] { return summary_markdown(*result, gate::judge(*result, gates)); });
+	write(ExportFormat::BenchmarkAction, "benchmark-action.json", [&] { return benchmark_action_json(*result); });
+	write(ExportFormat::Bencher, "bencher.json", [&] { return bencher_json(*result); });
+	write(ExportFormat::Otava, "otava.csv", [&] { return otava_csv(*result); });
+	return paths;
 }
 
 } // namespace
 
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
-									const std::string &directory, const OpenFolder &open, analysis::FlameKind kind)
+									const std::string &directory, const OpenFolder &open, analysis::FlameKind kind,
+									const std::vector<gate::Gate> &gates)
 {
+	check_gates(formats, gates);
 	for (const ExportFormat format : formats)
 		if (kind != analysis::FlameKind::Path && format != ExportFormat::Speedscope && format != ExportFormat::Firefox)
 			throw Failure(ExitCode::Usage, fmt::format("--kind applies to speedscope and firefox only, not to {}",
@@ -309,6 +358,7 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 		paths.push_back(export_stacks(run, folder, kind, ".speedscope.json", speedscope));
 	if (std::ranges::find(formats, ExportFormat::Firefox) != formats.end())
 		paths.push_back(export_stacks(run, folder, kind, ".firefox-profile.json", firefox_profile));
+	std::ranges::move(export_figures(run, formats, folder, gates), std::back_inserter(paths));
 	return paths;
 }
 

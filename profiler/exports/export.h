@@ -6,12 +6,27 @@
 
 #include "profiler/analysis/flamegraph.h"
 #include "profiler/exports/written_file.h"
+#include "profiler/gate/gate_file.h"
 
 namespace icepath::exports {
 
-enum class ExportFormat { Hgrm, Hlog, Csv, Paths, Perfetto, Speedscope, Firefox };
-inline constexpr const char *kExportFormatNames[] = {"hgrm",     "hlog",       "csv",    "paths",
-													 "perfetto", "speedscope", "firefox"};
+enum class ExportFormat {
+	Hgrm,
+	Hlog,
+	Csv,
+	Paths,
+	Perfetto,
+	Speedscope,
+	Firefox,
+	Junit,
+	Markdown,
+	BenchmarkAction,
+	Bencher,
+	Otava
+};
+inline constexpr const char *kExportFormatNames[] = {"hgrm",       "hlog",    "csv",   "paths",    "perfetto",
+													 "speedscope", "firefox", "junit", "markdown", "benchmark-action",
+													 "bencher",    "otava"};
 
 // Writes into `directory`, or into the run directory if that is empty, and returns the paths of the files.
 //
@@ -24,11 +39,14 @@ inline constexpr const char *kExportFormatNames[] = {"hgrm",     "hlog",       "
 // perfetto  paths.perfetto-trace: the same paths as a trace: see perfetto.h
 // speedscope latency.speedscope.json, or of another kind: see flamegraph.h
 // firefox  latency.firefox-profile.json: likewise, see firefox_profile.h
+// junit, markdown  junit.xml and summary.md: what gates find, see gate_files.h
+// benchmark-action, bencher, otava  a cell's figures for trackers of benchmarks, see tracker_files.h
 //
-// `kind`: of flame graphs. If it isn't Path, all formats must be flame graphs. Throws Failure(Usage) if the run can't
-// be read or a file can't be written.
+// `kind`: of flame graphs. If it isn't Path, all formats must be flame graphs. `gates`: of junit, which needs some, and
+// of markdown; others refuse them. Throws Failure(Usage) if the run can't be read or a file can't be written.
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
 									const std::string &directory, const OpenFolder &open = made_folder,
-									analysis::FlameKind kind = analysis::FlameKind::Path);
+									analysis::FlameKind kind = analysis::FlameKind::Path,
+									const std::vector<gate::Gate> &gates = {});
 
 } // namespace icepath::exports

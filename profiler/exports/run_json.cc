@@ -6,6 +6,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/analysis/cell_result.h"
+#include "profiler/analysis/named_cells.h"
 #include "profiler/explain/notices.h"
 #include "profiler/exports/findings_json.h"
 #include "profiler/exports/measures_json.h"
@@ -274,18 +275,10 @@ Json icepath_json(const analysis::RunResult &result)
 
 } // namespace
 
-std::vector<std::string> keys_of(const analysis::RunResult &result)
-{
-	std::vector<model::CellKey> keys;
-	for (const analysis::CellResult &cell : result.cells)
-		keys.push_back(model::key_of(cell.cell));
-	return model::key_texts(keys);
-}
-
 Json run_json(const analysis::RunResult &result)
 {
 	const model::Head &head = result.head;
-	const std::vector<std::string> keys = keys_of(result);
+	const std::vector<std::string> keys = analysis::keys_of(result);
 	Json probes = Json::array(), cells = Json::array();
 	const bool exact_split = analysis::cpu_split_is_exact(head);
 	for (const model::ProbeUse &use : head.probes)

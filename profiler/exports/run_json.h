@@ -14,9 +14,6 @@ inline constexpr int kSchema = 2;
 
 nlohmann::ordered_json run_json(const analysis::RunResult &result);
 
-// The key of each cell.
-std::vector<std::string> keys_of(const analysis::RunResult &result);
-
 // Content of the file. Bytes of names that aren't UTF-8 are replaced.
 std::string run_json_text(const analysis::RunResult &result);
 

@@ -10,29 +10,6 @@
 
 namespace icepath::pages {
 
-std::string escaped(const std::string &text)
-{
-	std::string safe;
-	for (const char c : text)
-		switch (c) {
-		case '&':
-			safe += "&amp;";
-			break;
-		case '<':
-			safe += "&lt;";
-			break;
-		case '>':
-			safe += "&gt;";
-			break;
-		case '"':
-			safe += "&quot;";
-			break;
-		default:
-			safe += c;
-		}
-	return safe;
-}
-
 std::string script_json(const nlohmann::ordered_json &json)
 {
 	std::string safe;

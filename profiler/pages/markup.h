@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/escaped.h"
+
 namespace icepath::pages {
 
-// Escapes a text for the content or an attribute of SVG and HTML.
-std::string escaped(const std::string &text);
+using model::escaped;
 
 // JSON for the content of a <script>, in SVG and in HTML: nothing in it is markup there.
 std::string script_json(const nlohmann::ordered_json &json);

@@ -19,6 +19,7 @@
 #include "profiler/exports/measures_json.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/failure.h"
+#include "profiler/gate/judge.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/pages/flame_svg.h"
 #include "profiler/pages/html_report.h"
@@ -27,6 +28,7 @@
 #include "profiler/text/finding_words.h"
 #include "profiler/text/function_lines.h"
 #include "profiler/text/link_lines.h"
+#include "profiler/text/gate_lines.h"
 #include "profiler/text/message_lines.h"
 #include "profiler/text/mode_lines.h"
 #include "profiler/text/tail_lines.h"
@@ -218,14 +220,26 @@ Explanation explanation_of_attached(const std::string &run, const Question &ques
 	return {page.take(), refused};
 }
 
+Report report_of(const analysis::RunResult &result, const text::Style &style, const std::vector<gate::Gate> &gates)
+{
+	Report report = {text::terminal_report(result, style), text::sentences(result, explain::flaws(result))};
+	if (!gates.empty()) {
+		const gate::Judgement judgement = gate::judge(result, gates);
+		report.text += text::gate_lines(judgement, style);
+		report.of_gates = gate::exit_code(judgement);
+	}
+	return report;
+}
+
 } // namespace
 
-Report report_of(const std::string &run, const text::Style &style)
+Report report_of(const std::string &run, const text::Style &style, const std::vector<gate::Gate> &gates)
 {
-	const analysis::RunResult result = analysis::analyse(run);
+	const analysis::RunResult result =
+		gates.empty() ? analysis::analyse(run) : result_of_cells(run, "a judgement of gates");
 	if (result.head.attached)
 		return {text::attached_report(analysis::analyse_attached(run), style), {}};
-	return {text::terminal_report(result, style), text::sentences(result, explain::flaws(result))};
+	return report_of(result, style, gates);
 }
 
 Explanation explanation_of(const std::string &run, const Question &question, const text::Style &style)
@@ -275,7 +289,7 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 	return {page.take(), refused};
 }
 
-Report report_and_write(const std::string &run, const text::Style &style)
+Report report_and_write(const std::string &run, const text::Style &style, const std::vector<gate::Gate> &gates)
 {
 	const analysis::RunResult result = analysis::analyse(run);
 	if (result.head.attached) {
@@ -286,7 +300,7 @@ Report report_and_write(const std::string &run, const text::Style &style)
 	const auto folder = exports::own_folder(exports::directory_of(run));
 	write_file(folder, "run.json", exports::run_json_text(result));
 	write_file(folder, "report.html", pages::html_report(result));
-	return {text::terminal_report(result, style), text::sentences(result, explain::flaws(result))};
+	return report_of(result, style, gates);
 }
 
 std::string write_html(const std::string &run)

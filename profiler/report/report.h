@@ -8,6 +8,8 @@
 #include "profiler/analysis/flamegraph.h"
 #include "profiler/analysis/followed_messages.h"
 #include "profiler/exports/written_file.h"
+#include "profiler/failure.h"
+#include "profiler/gate/gate_file.h"
 #include "profiler/text/terminal.h"
 
 namespace icepath::report {
@@ -15,9 +17,12 @@ namespace icepath::report {
 struct Report {
 	std::string text;
 	std::vector<std::string> flaws; // why it isn't valid: see notices.h
+	ExitCode of_gates = ExitCode::Ok; // see judge.h
 };
 
-Report report_of(const std::string &run, const text::Style &style);
+// With what the gates find, if there are any. Throws Failure(Usage) if they are about something else than cells of one
+// run.
+Report report_of(const std::string &run, const text::Style &style, const std::vector<gate::Gate> &gates = {});
 
 // What `icepath explain` is asked.
 struct Question {
@@ -44,7 +49,7 @@ struct Explanation {
 Explanation explanation_of(const std::string &run, const Question &question, const text::Style &style);
 
 // Writes run.json and report.html into the run directory first.
-Report report_and_write(const std::string &run, const text::Style &style);
+Report report_and_write(const std::string &run, const text::Style &style, const std::vector<gate::Gate> &gates = {});
 
 // Writes report.html into the run directory, and returns its path.
 std::string write_html(const std::string &run);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/stats/block_ratio.h"
 #include "profiler/stats/far_tail.h"
 #include "profiler/stats/percentile_interval.h"
 #include "profiler/stats/redrawn_run.h"
@@ -189,6 +190,17 @@ Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const st
 {
 	return describe(kept_values(blocks, clusters), clusters.empty() ? ClusteredBy::Block : ClusteredBy::Opening,
 					outside_p50);
+}
+
+std::optional<Interval> mean_interval(const BlockValues &values, ClusteredBy clustered)
+{
+	std::vector<double> counts, sums;
+	for (const BlockValues::Block &block : values.blocks()) {
+		counts.push_back(block.moments.count);
+		sums.push_back(block.moments.count * block.moments.mean);
+	}
+	const bool by_opening = clustered == ClusteredBy::Opening;
+	return RedrawnMeans(std::move(counts), by_opening ? values.openings() : std::vector<uint32_t>()).interval(sums);
 }
 
 namespace {

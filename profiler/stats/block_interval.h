@@ -68,6 +68,9 @@ Distribution describe(const BlockValues &values, ClusteredBy clustered, double o
 Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &clusters = {},
 					  double outside_p50 = 0.05);
 
+// Of the mean of all values, by RedrawnMeans: each block counts by its number of them.
+std::optional<Interval> mean_interval(const BlockValues &values, ClusteredBy clustered);
+
 // Any percentile of the same messages, by the same rules.
 struct Quantile {
 	uint64_t value = 0;

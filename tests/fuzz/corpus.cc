@@ -144,6 +144,17 @@ void add_options(const Corpus &corpus)
 	corpus.add("options", "calibrate", "calibrate\n-o\nfile\n--cpu\n1");
 }
 
+void add_gates(const Corpus &corpus)
+{
+	corpus.add("gate_files", "gates",
+			   "undecided = \"warn\"\n[[gate]]\nname = \"quick\"\ncells = [\"tcp * 64B *\", \"ud?\"]\n"
+			   "expect = [\"p50 < 40us\", \"tail99(runqueue) < 30us\", \"lost == 0\"]\n"
+			   "[[gate]]\ncells = '*'\nundecided = \"fail\"\n"
+			   "expect = 'ratio(udp pingpong block processes 64B own qos=(depth=4)) < 0.9'\n");
+	corpus.add("gate_files", "expectations",
+			   "p99.9 <= 1.5 ms\nlost < 0.1%\nlayer(sender.kernel) < 9µs\nrate >= 90k/s\np50 slower < 3%\ncpu < 1e3ns");
+}
+
 template <typename T> std::string bytes_of(const T &value)
 {
 	return {reinterpret_cast<const char *>(&value), sizeof(value)};
@@ -222,6 +233,7 @@ int main(int argc, char **argv)
 	add_machine_texts(corpus);
 	add_symbols(corpus);
 	add_options(corpus);
+	add_gates(corpus);
 	add_requests(corpus);
 	add_replies(corpus);
 	corpus.add("helper_requests", "end_of_block", "\x06\x01\x02\x03");

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A run's figures for programs that follow benchmarks from commit to commit. What a cell doesn't have is left out, and
+// values have the intervals that reports show. All are figures that gates know (gate/judge.h).
+#include <string>
+
+#include "profiler/analysis/run_result.h"
+
+namespace icepath::exports {
+
+// github-action-benchmark's customSmallerIsBetter: [{name, unit, value, range, extra}]. A rate isn't in it.
+std::string benchmark_action_json(const analysis::RunResult &result);
+
+// Bencher Metric Format: {cell: {measure: {value, lower_value, upper_value}}}. A measure's name has at most 64 bytes.
+std::string bencher_json(const analysis::RunResult &result);
+
+// Otava's CSV: a head, and one row for the run. A figure that is missing is nan, as rows of a file have equal columns.
+std::string otava_csv(const analysis::RunResult &result);
+
+} // namespace icepath::exports

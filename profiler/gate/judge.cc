@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/gate/judge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "profiler/analysis/named_cells.h"
+#include "profiler/model/printable.h"
+
+namespace icepath::gate {
+namespace {
+
+bool holds(Comparison comparison, double value, double limit)
+{
+	switch (comparison) {
+	case Comparison::Below:
+		return value < limit;
+	case Comparison::AtMost:
+		return value <= limit;
+	case Comparison::Above:
+		return value > limit;
+	case Comparison::AtLeast:
+		return value >= limit;
+	case Comparison::Equal:
+		return value == limit;
+	}
+	return false;
+}
+
+void decide(const Expectation &expected, const Measured &measured, Outcome &outcome)
+{
+	outcome.status = Status::Undecided;
+	outcome.reason = measured.reason;
+	if (measured.reason != Reason::None)
+		return;
+	const auto &interval = measured.interval;
+	if (interval && interval->low < interval->high && interval->low <= expected.limit &&
+		expected.limit <= interval->high) {
+		outcome.reason = Reason::Interval;
+		return;
+	}
+	outcome.status = holds(expected.comparison, measured.value, expected.limit) ? Status::Met : Status::Missed;
+}
+
+// What is met in spite of what is missing isn't known to be.
+void doubt(const analysis::RunResult &result, bool is_whole, Outcome &outcome)
+{
+	if (outcome.status != Status::Met)
+		return;
+	Reason doubt = Reason::None;
+	if (!is_whole)
+		doubt = Reason::NotWhole;
+	else if (result.cells[*outcome.cell].blocks.failed > 0)
+		doubt = Reason::FailedBlocks;
+	if (doubt == Reason::None)
+		return;
+	outcome.status = Status::Undecided;
+	outcome.reason = doubt;
+}
+
+void judge_cell(const analysis::RunResult &result, Outcome outcome, Judgement &judgement)
+{
+	const Expectation &expected = judgement.expectation_of(outcome);
+	outcome.measured = figure_of(result, *outcome.cell, expected, outcome.reason);
+	if (outcome.measured) {
+		decide(expected, *outcome.measured, outcome);
+		doubt(result, judgement.is_whole, outcome);
+	}
+	judgement.outcomes.push_back(outcome);
+}
+
+void refuse_comparisons(const Gate &gate)
+{
+	for (const Expectation &expected : gate.expectations)
+		if (expected.compares())
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{}: \"{}\" compares two builds or runs, and this is one run: it needs icepath "
+									  "compare; a ratio(KEY) compares two cells of a run",
+									  gate.name, expected.text));
+}
+
+} // namespace
+
+bool Judgement::only_warns(const Outcome &outcome) const
+{
+	return outcome.status == Status::Undecided && gate_of(outcome).undecided == Undecided::Warns;
+}
+
+size_t Judgement::count(Status status) const
+{
+	return static_cast<size_t>(std::ranges::count(outcomes, status, &Outcome::status));
+}
+
+Judgement judge(const analysis::RunResult &result, std::vector<Gate> gates)
+{
+	Judgement judgement;
+	judgement.gates = std::move(gates);
+	judgement.is_whole = !result.partial() && !result.truncated;
+	judgement.keys = analysis::keys_of(result);
+	for (size_t g = 0; g < judgement.gates.size(); ++g) {
+		const Gate &gate = judgement.gates[g];
+		refuse_comparisons(gate);
+		std::vector<size_t> cells;
+		for (size_t i = 0; i < judgement.keys.size(); ++i)
+			if (gate.holds(judgement.keys[i]))
+				cells.push_back(i);
+		if (cells.empty())
+			judgement.outcomes.push_back({g, 0, std::nullopt, Status::Missing, Reason::NoCell, std::nullopt});
+		for (size_t e = 0; e < gate.expectations.size(); ++e)
+			for (const size_t cell : cells)
+				judge_cell(result, {g, e, cell, Status::Missing, Reason::None, std::nullopt}, judgement);
+	}
+	return judgement;
+}
+
+ExitCode exit_code(const Judgement &judgement)
+{
+	if (judgement.count(Status::Missing) > 0 || judgement.outcomes.empty())
+		return ExitCode::Usage;
+	if (judgement.count(Status::Missed) > 0)
+		return ExitCode::TargetMissed;
+	const bool decided = std::ranges::all_of(judgement.outcomes, [&](const Outcome &outcome) {
+		return outcome.status == Status::Met || judgement.only_warns(outcome);
+	});
+	return decided && judgement.is_whole ? ExitCode::Ok : ExitCode::Invalid;
+}
+
+void check_gates(const std::vector<Gate> &gates, const std::vector<std::string> &keys)
+{
+	constexpr size_t kNamed = 3;
+	for (const Gate &gate : gates) {
+		refuse_comparisons(gate);
+		if (std::ranges::any_of(keys, [&](const std::string &key) { return gate.holds(key); }))
+			continue;
+		const std::vector<std::string> some(keys.begin(),
+											keys.begin() + static_cast<ptrdiff_t>(std::min(keys.size(), kNamed)));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{}: no cell of this run has a key like \"{}\": it has \"{}\"{}", gate.name,
+								  model::printable(fmt::format("{}", fmt::join(gate.cells, "\", \""))),
+								  fmt::join(some, "\", \""), keys.size() > kNamed ? " and others" : ""));
+	}
+}
+
+} // namespace icepath::gate
