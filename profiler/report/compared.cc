@@ -8,7 +8,6 @@
 #include <set>
 
 #include "profiler/analysis/analyse.h"
-#include "profiler/analysis/links.h"
 #include "profiler/analysis/named_cells.h"
 #include "profiler/compare/compared_arms.h"
 #include "profiler/compare/stored_runs.h"
@@ -23,10 +22,11 @@ using compare::Comparison;
 
 analysis::RunResult result_of(const std::string &run)
 {
-	if (analysis::is_attached(run))
+	analysis::RunResult result = analysis::analyse(run, {.tail = {}, .message = {}, .block_figures = true});
+	if (result.head.attached)
 		throw Failure(ExitCode::Usage,
 					  fmt::format("{} is a run of icepath attach, which has no rounds to compare by", run));
-	return analysis::analyse(run, {.tail = {}, .message = {}, .block_figures = true});
+	return result;
 }
 
 std::vector<std::string> arms_to_compare(const model::Head &head, const CompareWishes &wishes)
