@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "message.hpp"
+#include "middleware_adapters/cyclonedds/udp_config.h"
 
 namespace icepath::plugin_kit {
 namespace {
@@ -61,7 +62,7 @@ void CxxParticipant::join(const CxxSetup &setup)
 	Entities &all = *entities_;
 	all.participant =
 		dds::domain::DomainParticipant(domains++ % kDomainsOfLibrary, dds::domain::qos::DomainParticipantQos(), nullptr,
-									   StatusMask::none(), setup.config);
+									   StatusMask::none(), with_arm(setup.config));
 	if (!setup.to.empty()) {
 		dds::pub::qos::DataWriterQos qos;
 		qos.delegate().ddsc_qos(setup.qos);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "middleware_adapters/cyclonedds/qos.h"
+#include "middleware_adapters/cyclonedds/udp_config.h"
 #include "plugin_kit/discovery.h"
 
 namespace icepath::plugin_kit {
@@ -20,7 +21,7 @@ inline int failed(plugin_kit::ChannelEnd &end, const char *call, dds_return_t co
 }
 
 struct CycloneSetup {
-	const char *config; // XML
+	std::string config; // XML, to which that of an arm is added
 	const dds_topic_descriptor_t *type;
 	const dds_qos_t *qos;
 	const dds_listener_t *listener; // of the reader; NULL: none
@@ -42,7 +43,9 @@ public:
 	int join(plugin_kit::ChannelEnd &end, const std::string &channel, const CycloneSetup &setup)
 	{
 		dds_domainid_t id = 0;
-		while ((domain_ = dds_create_domain(id, setup.config)) == DDS_RETCODE_PRECONDITION_NOT_MET && id < kLastDomain)
+		const std::string config = with_arm(setup.config);
+		while ((domain_ = dds_create_domain(id, config.c_str())) == DDS_RETCODE_PRECONDITION_NOT_MET &&
+			   id < kLastDomain)
 			id++; // that domain exists
 		if (domain_ < 0)
 			return failed(end, "dds_create_domain", domain_);

@@ -131,7 +131,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 	end.listens = end.receives;
 	const ThreadsNamed listener_of_iceoryx("iox listener");
 	const std::string config = config_of(dds_domain_of(channel));
-	const int status = end.dds.join(end, channel, {config.c_str(), &end.type.type, qos.all, listener});
+	const int status = end.dds.join(end, channel, {config, &end.type.type, qos.all, listener});
 	dds_delete_listener(listener);
 	if (status != ICEPATH_OK)
 		return status;

@@ -69,8 +69,8 @@ const icepath_target *target(uint32_t n)
 	static const icepath_target all[] = {
 		described(
 			"cyclonedds/udp",
-			"Cyclone DDS by UDP on the loopback device, reliable, multicast for discovery only; CYCLONEDDS_URI isn't "
-			"read; awaited in a waitset, or handled in a listener",
+			"Cyclone DDS by UDP on the loopback device, reliable, multicast for discovery only; CYCLONEDDS_URI is "
+			"read of an arm (--arm) only; awaited in a waitset, or handled in a listener",
 			ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_CALLBACK),
 		described(kRings, "as cyclonedds/udp, but a listener wakes the receiver, which takes the message itself",
 				  ICEPATH_WAIT_EPOLL),
@@ -115,7 +115,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 	else if (end.rings)
 		dds_lset_data_available(
 			listener, [](dds_entity_t, void *ringing) { static_cast<icepath_endpoint *>(ringing)->bell.ring(); });
-	const int status = end.dds.join(end, channel, {config.c_str(), &icepath_Message_desc, qos.all, listener});
+	const int status = end.dds.join(end, channel, {config, &icepath_Message_desc, qos.all, listener});
 	dds_delete_listener(listener);
 	return status;
 }

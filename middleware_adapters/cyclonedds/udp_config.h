@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The settings for UDP on the loopback device.
+// The settings for UDP on the loopback device, and those that an arm of a run adds.
 #include <string>
 
+#include "plugin_kit/arm_settings.h"
+
 namespace icepath::plugin_kit {
+
+// The library takes several configurations, of which the last one that has a setting counts.
+inline std::string with_arm(const std::string &config)
+{
+	const std::string of_arm = value_of_arm("CYCLONEDDS_URI");
+	return of_arm.empty() ? config : config + "," + of_arm;
+}
 
 // When a writer waits for acknowledgements: see udp.cc.
 inline constexpr const char *kWatermarks = "<WhcHighInit>500kB</WhcHighInit>";

@@ -102,11 +102,11 @@ const Variant kVariants[] = {
 										"Fast DDS by data-sharing: lent out of the writer's history, which readers map",
 										kAwaited))),
 	 FastWay::DataSharing, false},
-	{described(
-		 "fastdds/udp",
-		 "Fast DDS by UDP on 127.0.0.1, reliable; FASTRTPS_DEFAULT_PROFILES_FILE isn't read; awaited in a WaitSet, or "
-		 "handled in a listener",
-		 kAwaitedOrHandled),
+	{described("fastdds/udp",
+			   "Fast DDS by UDP on 127.0.0.1, reliable; FASTRTPS_DEFAULT_PROFILES_FILE is read of an arm (--arm) only; "
+			   "awaited in a WaitSet, or "
+			   "handled in a listener",
+			   kAwaitedOrHandled),
 	 FastWay::Udp, false},
 	{described("fastdds/udp-listener",
 			   "as fastdds/udp, but a listener wakes the receiver, which takes the message itself", kAwaited),

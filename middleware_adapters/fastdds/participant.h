@@ -13,6 +13,7 @@
 
 #include "middleware_adapters/fastdds/octets.h"
 #include "middleware_adapters/fastdds/qos.h"
+#include "plugin_kit/arm_settings.h"
 #include "plugin_kit/discovery.h"
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
@@ -68,8 +69,10 @@ public:
 	{
 		static const bool done = [way] {
 			// The user's settings are for other programs.
-			for (const char *name : {"FASTRTPS_DEFAULT_PROFILES_FILE", "ROS_DISCOVERY_SERVER"})
-				unsetenv(name);
+			for (const char *name : {kProfiles, "ROS_DISCOVERY_SERVER"})
+				if (!is_of_arm(name))
+					unsetenv(name);
+			fast::DomainParticipantFactory::get_instance()->load_profiles(); // of an arm
 			fast::Log::SetVerbosity(fast::Log::Error);
 			fast::Log::ClearConsumers();
 			eprosima::fastrtps::LibrarySettingsAttributes settings;
@@ -122,12 +125,16 @@ public:
 	}
 
 private:
+	static constexpr const char *kProfiles = "FASTRTPS_DEFAULT_PROFILES_FILE";
 	static constexpr uint32_t kSegmentBytes = 32 * 1024 * 1024;
 	static constexpr uint32_t kSocketBytes = 4 * 1024 * 1024; // or what net.core.rmem_max allows
 
+	// What an arm's profiles choose stays.
 	static fast::DomainParticipantQos transport_of(const FastSetup &setup)
 	{
-		fast::DomainParticipantQos qos;
+		fast::DomainParticipantQos qos = fast::DomainParticipantFactory::get_instance()->get_default_participant_qos();
+		if (!qos.transport().user_transports.empty())
+			return qos;
 		qos.transport().use_builtin_transports = false;
 		if (setup.way == FastWay::Udp || setup.way == FastWay::Intraprocess) {
 			auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
@@ -159,8 +166,12 @@ private:
 	bool make_writer(fast::Topic *topic, const FastSetup &setup)
 	{
 		fast::Publisher *publisher = topic ? participant_->create_publisher(fast::PUBLISHER_QOS_DEFAULT) : nullptr;
-		fast::DataWriterQos qos;
+		fast::DataWriterQos qos = publisher ? publisher->get_default_datawriter_qos() : fast::DATAWRITER_QOS_DEFAULT;
 		set_up(qos, setup);
+		if (is_of_arm(kProfiles)) {
+			writer = publisher ? publisher->create_datawriter(topic, qos) : nullptr;
+			return writer;
+		}
 		qos.publish_mode().kind = fast::SYNCHRONOUS_PUBLISH_MODE;
 		qos.reliability().max_blocking_time = {0, 100'000'000u};
 		// How soon a lost message is requested again. Data-sharing loses none, and requests no acknowledgement.
@@ -174,7 +185,7 @@ private:
 	bool make_reader(fast::Topic *topic, const FastSetup &setup)
 	{
 		fast::Subscriber *subscriber = topic ? participant_->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT) : nullptr;
-		fast::DataReaderQos qos;
+		fast::DataReaderQos qos = subscriber ? subscriber->get_default_datareader_qos() : fast::DATAREADER_QOS_DEFAULT;
 		set_up(qos, setup);
 		reader = subscriber
 					 ? subscriber->create_datareader(topic, qos, setup.listener, fast::StatusMask::data_available())

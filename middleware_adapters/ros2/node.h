@@ -10,17 +10,23 @@
 #include <utility>
 
 #include "icepath/plugin.h"
+#include "plugin_kit/arm_settings.h"
 
 namespace icepath::plugin_kit {
 
-// The user's settings are for another network. `cyclone`: the configuration if the RMW uses Cyclone DDS.
+// The user's settings are for another network, but for an arm's. `cyclone`: the configuration if the RMW uses Cyclone
+// DDS.
 inline void set_environment(const char *cyclone)
 {
 	for (const auto &[name, value] :
 		 {std::pair{"ROS_LOCALHOST_ONLY", "1"}, {"ROS_SECURITY_ENABLE", "false"}, {"CYCLONEDDS_URI", cyclone}})
-		setenv(name, value, 1);
+		if (!is_of_arm(name))
+			setenv(name, value, 1);
+	if (const std::string of_arm = value_of_arm("CYCLONEDDS_URI"); !of_arm.empty())
+		setenv("CYCLONEDDS_URI", (cyclone + ("," + of_arm)).c_str(), 1); // the last one of a setting counts
 	for (const char *name : {"ROS_DISCOVERY_SERVER", "FASTRTPS_DEFAULT_PROFILES_FILE"})
-		unsetenv(name);
+		if (!is_of_arm(name))
+			unsetenv(name);
 }
 
 // "rmw_cyclonedds_cpp"; empty: none could be loaded.

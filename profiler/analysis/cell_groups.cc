@@ -21,6 +21,7 @@ Properties properties_of(const model::Cell &cell, bool idle_states_differ)
 {
 	model::CellKey without_qos = model::key_of(cell); // quality of service belongs to the target
 	without_qos.qos = {};
+	without_qos.arm.clear(); // and so does the arm
 	std::string levels = model::levels_text(without_qos);
 	levels.erase(0, levels.find_first_not_of(' '));
 	return {std::string(model::name(cell.pattern)),
@@ -79,6 +80,15 @@ void sort_cells(std::vector<size_t> &cells, const RunResult &result)
 			}))
 			std::ranges::stable_sort(cells, {}, place);
 	}
+	// The arms of a target stand beside each other, in their order, where the first of them stands.
+	std::map<std::string, size_t> places; // by target
+	for (const size_t cell : cells)
+		places.try_emplace(result.cells[cell].cell.target, places.size());
+	if (!result.head.arms.empty())
+		std::ranges::stable_sort(cells, {}, [&](size_t cell) {
+			const model::Cell &of = result.cells[cell].cell;
+			return std::pair(places.at(of.target), model::find_arm(result.head.arms, of.arm));
+		});
 	std::ranges::stable_partition(cells, [&](size_t cell) { return is_floor(result.cells[cell].cell); });
 }
 
@@ -124,8 +134,9 @@ GroupedCells grouped_cells(const RunResult &result)
 	const auto label = [&](size_t cell, const Properties &properties, const std::set<size_t> &which) {
 		std::string text = joined(properties, which, " ");
 		const std::string qos = model::text(result.cells[cell].cell.qos);
-		grouped.labels[cell] =
-			result.cells[cell].cell.target + (text.empty() ? "" : " " + text) + (qos.empty() ? "" : " " + qos);
+		const std::string &arm = result.cells[cell].cell.arm;
+		grouped.labels[cell] = result.cells[cell].cell.target + (text.empty() ? "" : " " + text) +
+							   (qos.empty() ? "" : " " + qos) + (arm.empty() ? "" : " " + arm);
 	};
 	const auto add_to = [&](const std::string &heading, size_t cell) {
 		const auto found = std::ranges::find(grouped.groups, heading, &CellGroup::heading);

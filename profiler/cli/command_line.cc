@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "profiler/cli/arm_option.h"
 #include "profiler/cli/completion.h"
 #include "profiler/cli/described.h"
 #include "profiler/cli/option_pages.h"
@@ -36,6 +37,9 @@ void check(RunOptions &run, const RunTexts &texts)
 	run.tier = tier_of(texts.tier);
 	run.isolate = value_of<cpuset::Level>("--isolate", texts.isolate, cpuset::kLevelNames);
 	run.tunings = tunings_of(texts.tunings);
+	run.arms = arms_of(texts.arms, !texts.no_control);
+	if (texts.no_control && run.arms.empty())
+		throw Failure(ExitCode::Usage, "--no-control: only runs with --arm have a control");
 	run.wishes.patterns = values_of<model::Pattern>("--patterns", texts.patterns, model::kPatternNames);
 	run.wishes.waits = values_of<model::Wait>("--wait", texts.waits, model::kWaitNames);
 	run.wishes.between = values_of<model::Between>("--between", texts.between, model::kBetweenNames);

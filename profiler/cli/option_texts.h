@@ -10,12 +10,13 @@
 namespace icepath::cli {
 
 struct RunTexts {
-	std::vector<std::string> sizes, patterns, qos, tunings,
+	std::vector<std::string> sizes, patterns, qos, tunings, arms,
 		waits = {std::string(model::name(model::Wait::Block))},
 		between = {std::string(model::name(model::Between::Processes))};
 	FactorTexts factors;
 	std::string duration = "60", max_loss = "0", max_p99 = "1ms", sparse_period = "200ms", isolate = "soft", tier;
 	int64_t messages = 1000;
+	bool no_control = false;
 };
 
 // Of the hidden command gen.

@@ -85,12 +85,22 @@ void add_gates(CLI::App &app, GateOptions &gates)
 {
 	add(app, "--gate", gates.files, value_name::kFile,
 		"file of gates, in TOML: what figures of which cells are expected to be; exits with 1 if one is missed, 4 if "
-		"one "
-		"is undecided, 2 if one is missing; repeatable")
+		"one is undecided, 2 if one is missing; repeatable")
 		->allow_extra_args(false);
 	add(app, "--expect", gates.expectations, value_name::kExpectation,
 		"the same for all cells, as 'p50 < 40us', 'layer(wakeup) < 9us', 'lost == 0'; repeatable")
 		->allow_extra_args(false);
+}
+
+void add_arms(CLI::App &app, RunTexts &texts)
+{
+	begin_group(app, "What is compared");
+	add(app, "--arm", texts.arms, value_name::kArmParts,
+		"a build or a configuration to measure beside others, in the same rounds, repeatable: plugins=FOLDER of "
+		"plug-ins, lib=FOLDER of libraries, config=FILE of Cyclone DDS or Fast DDS, env=NAME=VALUE; a single one is "
+		"measured beside what icepath has without it")
+		->allow_extra_args(false);
+	app.add_flag("--no-control", texts.no_control, "don't measure the first arm twice, to see what differs by chance");
 }
 
 void add_what_comes_out(CLI::App &app, RunOptions &run)
@@ -143,6 +153,7 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 			   "user who called sudo.");
 	add_what_is_measured(app, run, texts);
 	add_how_it_is_measured(app, run, texts);
+	add_arms(app, texts);
 	add_what_comes_out(app, run);
 	add_of_patterns(app, run, texts);
 	add_probes(app, run, texts);

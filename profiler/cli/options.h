@@ -13,6 +13,7 @@
 #include "profiler/cli/gate_options.h"
 #include "profiler/exports/export.h"
 #include "profiler/isolation/tune.h"
+#include "profiler/model/arm.h"
 #include "profiler/plan/plan.h"
 #include "profiler/report/compared.h"
 #include "profiler/report/report.h"
@@ -31,6 +32,7 @@ struct RunOptions {
 	std::string calibration; // file; empty: none
 	cpuset::Level isolate = cpuset::Level::Soft;
 	std::vector<isolation::Tuning> tunings;
+	std::vector<model::Arm> arms; // with the control; their paths aren't looked up yet
 	bool stacks = false; // sample functions in some rounds
 	bool idle_states = false; // keep the machine's own idle states
 	bool frees_library_threads = false; // from the CPU of their side

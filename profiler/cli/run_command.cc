@@ -7,6 +7,8 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -28,9 +30,11 @@
 #include "profiler/isolation/keeper.h"
 #include "profiler/machine/host.h"
 #include "profiler/noise/cpu_noise.h"
+#include "profiler/plan/plan_of_arms.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/report.h"
+#include "profiler/run/arms.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/describe.h"
 #include "profiler/run/descriptor_limit.h"
@@ -82,7 +86,8 @@ plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::
 	wishes.patterns = {model::Pattern::PingPong, model::Pattern::OneWay, model::Pattern::Sparse};
 	wishes.one_of_each_kind = wishes.targets.empty();
 	plan::Plan usual = plan::make(wishes, targets, cpus);
-	const double needed_s = run::needed_s(usual.cells, options.messages, stats::kMinBlocks);
+	const double needed_s = run::needed_s(usual.cells, options.messages, stats::kMinBlocks) *
+							static_cast<double>(std::max<size_t>(1, options.arms.size()));
 	if (needed_s <= options.duration_s)
 		return usual;
 	wishes.patterns.pop_back();
@@ -92,17 +97,45 @@ plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::
 	return shorter;
 }
 
-plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus, const model::Host &host,
-				   bool kept_awake)
+// Of the targets that an arm has; nullptr: of a run without arms.
+plan::Plan plan_of_arm(const RunOptions &options, const plan::Wishes &wishes, const std::vector<uint32_t> &cpus,
+					   const model::Arm *arm)
 {
 	std::vector<std::string> notices;
-	const std::vector<targets::Target> targets = run::describe_targets(notices);
+	const std::vector<targets::Target> targets =
+		arm ? run::describe_targets(*arm, notices) : run::describe_targets(notices);
+	if (!arm || arm->plugins.empty())
+		check_built(wishes.targets, targets);
+	plan::Plan plan = make_plan(options, wishes, targets, cpus);
+	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
+	return plan;
+}
+
+plan::Plan plan_of_arms(const RunOptions &options, const plan::Wishes &wishes, const std::vector<uint32_t> &cpus,
+						const std::vector<model::Arm> &arms)
+{
+	std::vector<plan::Plan> plans;
+	for (const model::Arm &arm : arms)
+		try {
+			plans.push_back(plan_of_arm(options, wishes, cpus, &arm));
+		} catch (const Failure &failure) {
+			const std::string of_arm = fmt::format("--arm {}: ", arm.name), why = failure.what();
+			throw Failure(failure.code(), why.starts_with(of_arm) ? why : of_arm + why);
+		}
+	plan::Plan plan = plan::beside_each_other(arms, plans);
+	run::check_configs(arms, plan);
+	return plan;
+}
+
+// `arms`: found, as the user.
+plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus, const model::Host &host,
+				   bool kept_awake, const std::vector<model::Arm> &arms)
+{
 	plan::Wishes wishes = options.wishes;
 	wishes.kept_awake = kept_awake;
 	wishes.no_threads = capture::thread_pidfds_missing();
-	check_built(wishes.targets, targets);
-	plan::Plan plan = make_plan(options, wishes, targets, cpus);
-	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
+	plan::Plan plan =
+		arms.empty() ? plan_of_arm(options, wishes, cpus, nullptr) : plan_of_arms(options, wishes, cpus, arms);
 	if (!options.calibration.empty() &&
 		calibrate::tell_cells(calibrate::read_calibration(options.calibration, calibrate::host_of(host)), plan.cells) ==
 			0)
@@ -216,7 +249,9 @@ struct Rights {
 		if (user.was_root)
 			of_queues = isolation::tune_ipc_namespace(options.tunings, !no_own_queues.has_value());
 		if (user.was_root)
-			root_space.emplace(user, run::worker_program(), run::restore_descriptor_limit);
+			for (size_t i = 0; i < std::max<size_t>(1, options.arms.size()); i++)
+				root_spaces.push_back(
+					std::make_unique<privilege::RootSpace>(user, run::worker_program(), run::restore_descriptor_limit));
 		privilege::become(user);
 	}
 
@@ -230,19 +265,19 @@ struct Rights {
 	cpuset::FifoRights fifo;
 	std::optional<std::string> no_own_queues; // why System V's and POSIX's queues aren't the run's own
 	std::vector<cpuset::Step> of_queues;
-	std::optional<privilege::RootSpace> root_space;
+	std::vector<std::unique_ptr<privilege::RootSpace>> root_spaces; // one for each arm
 };
 
 // The machine's settings first: plug-ins tell by them what they can carry. Adds to `steps` what was done.
 plan::Plan tune_and_plan(const RunOptions &options, Rights &rights, const cpuset::Machine &machine,
-						 const std::vector<uint32_t> &cpus, const model::Host &host, std::vector<cpuset::Step> &steps)
+						 const std::vector<uint32_t> &cpus, const model::Head &head, std::vector<cpuset::Step> &steps)
 {
 	std::vector<std::string> leftovers;
 	if (rights.keeper)
 		leftovers = put_back_leftovers(*rights.keeper, rights.needs_keeper);
 	if (rights.keeper && rights.is_tuned)
 		std::ranges::move(rights.keeper->tune(options.tunings), std::back_inserter(steps));
-	plan::Plan plan = plan_of(options, cpus, host, rights.soft->awake() != nullptr);
+	plan::Plan plan = plan_of(options, cpus, head.host, rights.soft->awake() != nullptr, head.arms);
 	if (std::ranges::any_of(plan.cells, [](const model::Cell &cell) {
 			return cell.levels.fifo_priority != 0 && model::never_sleeps(cell.wait);
 		}))
@@ -252,7 +287,7 @@ plan::Plan tune_and_plan(const RunOptions &options, Rights &rights, const cpuset
 		steps.push_back(pinned_library_threads(options));
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
-		rights.root_space.reset(); // only middleware needs it
+		rights.root_spaces.clear(); // only middleware needs it
 	std::ranges::move(leftovers, std::back_inserter(plan.notices));
 	return plan;
 }
@@ -289,7 +324,8 @@ std::vector<model::CpuNoise> take_cpus(Rights &rights, const cpuset::Choice &cpu
 
 void add_rights(run::SessionOptions &session, Rights &rights, const cpuset::Choice &cpus, const RunOptions &options)
 {
-	session.root_space = rights.root_space ? &*rights.root_space : nullptr;
+	for (const auto &space : rights.root_spaces)
+		session.root_spaces.push_back(space.get());
 	session.awake = rights.soft->awake();
 	session.locks_memory = rights.soft->locks_memory();
 	session.pins_library_threads = !options.frees_library_threads;
@@ -342,9 +378,10 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	model::Head head = head_of(command_line, machine::describe_host(rights.user));
 	head.host.fifo = rights.fifo.sides;
 	head.host.fifo_of_middleware = rights.fifo.middleware;
+	std::ranges::transform(options.arms, std::back_inserter(head.arms), run::found);
 	std::vector<cpuset::Step> steps = rights.soft->steps();
 	std::ranges::copy(rights.of_queues, std::back_inserter(steps));
-	plan::Plan plan = tune_and_plan(options, rights, machine, cpuset::measuring_cpus(cpus), head.host, steps);
+	plan::Plan plan = tune_and_plan(options, rights, machine, cpuset::measuring_cpus(cpus), head, steps);
 	gate::check_gates(gates, analysis::keys_of(plan.cells));
 	head.noise_before = take_cpus(rights, cpus, steps, plan.notices);
 	const cpuset::Machine isolated = rights.isolates_fully ? cpuset::read_machine(cpuset::read_permission()) : machine;

@@ -18,7 +18,8 @@ inline constexpr const char *kTarget = "TARGET", *kRun = "RUN", *kFile = "FILE",
 							*kInjection = "INJECTION", *kGroup = "GROUP", *kPid = "PID", *kCpu = "CPU", *kCpus = "CPUS",
 							*kTime = "TIME", *kSize = "SIZE", *kCount = "N", *kHertz = "HZ", *kShare = "SHARE",
 							*kPercentile = "PERCENTILE", *kName = "NAME", *kText = "TEXT",
-							*kMessage = "ROUND:SEQ[:back]", *kArm = "ARM", *kExpectation = "EXPECTATION";
+							*kMessage = "ROUND:SEQ[:back]", *kArm = "ARM", *kArmParts = "NAME:KEY=VALUE",
+							*kExpectation = "EXPECTATION";
 
 } // namespace value_name
 

@@ -18,7 +18,7 @@ struct LoadedFile {
 	friend bool operator==(const LoadedFile &, const LoadedFile &) = default;
 };
 
-// What the user gave is empty where the arm uses what icepath would use without it.
+// What the user gave: paths are absolute and have no link on their way; empty: what icepath has without it.
 struct Arm {
 	std::string name;
 	bool is_control = false; // the first arm once more: what differs between the two isn't due to a build

@@ -139,7 +139,6 @@ CellKey load_of(CellKey key)
 {
 	key.target.clear();
 	key.qos = {};
-	key.arm.clear();
 	return key;
 }
 

@@ -38,7 +38,8 @@ std::optional<CellKey> parsed_key(std::string_view text);
 // Texts of a run's cells. The second of two cells with the same key ends in " #2".
 std::vector<std::string> key_texts(const std::vector<CellKey> &keys);
 
-// Without what belongs to the target: cells whose loads are equal can be ranked among each other.
+// Without what belongs to the target: cells whose loads are equal can be ranked among each other. The arm stays, since
+// cells of different arms are compared, but not ranked.
 CellKey load_of(CellKey key);
 
 // What tells cells apart besides target and arm, in words. The first ones make them least alike.

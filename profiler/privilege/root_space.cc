@@ -29,6 +29,7 @@ struct Request {
 	enum class Kind : uint32_t {
 		Make, // words: kept folders, with their descriptors
 		Hand, // descriptors for the next worker, and their numbers there
+		Vary, // words: variables of the next worker, "NAME=VALUE"
 		Start, // words: the worker's arguments
 	} kind;
 	std::array<int, channel::kMaxFds> numbers;
@@ -48,7 +49,8 @@ Request request_of(Request::Kind kind, const std::vector<std::string> &words = {
 	size_t used = 0;
 	for (const std::string &word : words) {
 		if (used + word.size() + 1 > request.words.size())
-			throw Failure(ExitCode::MachineCannot, "the paths of plug-ins are longer than icepath can pass on");
+			throw Failure(ExitCode::MachineCannot,
+						  "paths of plug-ins, or variables of an arm, are longer than icepath can pass on");
 		word.copy(request.words.data() + used, word.size());
 		used += word.size() + 1;
 		++request.word_count;
@@ -90,6 +92,9 @@ public:
 		case Request::Kind::Hand:
 			for (size_t i = 0; i < fds.size(); i++)
 				handed_.emplace_back(std::move(fds[i]), request.numbers.at(i));
+			return 0;
+		case Request::Kind::Vary:
+			vary(words_of(request));
 			return 0;
 		case Request::Kind::Start:
 			return start(words_of(request));
@@ -137,10 +142,20 @@ private:
 		describe_in_environment(user_);
 	}
 
+	// This process itself keeps its environment.
+	void vary(std::vector<std::string> variables)
+	{
+		errno = EINVAL;
+		must(made_ && std::ranges::all_of(variables,
+										  [](const std::string &one) { return one.find('=') != std::string::npos; }),
+			 "variables of a worker");
+		varied_ = std::move(variables);
+	}
+
 	pid_t start(std::vector<std::string> words)
 	{
-		const auto handed = std::move(handed_);
-		handed_.clear();
+		const auto handed = std::exchange(handed_, {});
+		std::vector<std::string> variables = std::exchange(varied_, {});
 		errno = EINVAL;
 		must(made_, "a worker before the namespaces");
 		words.insert(words.begin(), worker_);
@@ -148,11 +163,12 @@ private:
 		const auto pid = static_cast<pid_t>(syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0));
 		must(pid >= 0, "clone");
 		if (pid == 0)
-			become_worker(words, handed);
+			become_worker(words, handed, variables);
 		return pid;
 	}
 
-	[[noreturn]] void become_worker(std::vector<std::string> &words, const std::vector<std::pair<Fd, int>> &handed)
+	[[noreturn]] void become_worker(std::vector<std::string> &words, const std::vector<std::pair<Fd, int>> &handed,
+									std::vector<std::string> &variables)
 	{
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
@@ -168,6 +184,8 @@ private:
 			if (handed[i].second <= STDERR_FILENO || dup2(beyond[i], handed[i].second) < 0)
 				_exit(126);
 		before_it_();
+		for (std::string &one : variables)
+			putenv(one.data());
 		std::vector<char *> arguments;
 		for (std::string &word : words)
 			arguments.push_back(word.data());
@@ -181,7 +199,8 @@ private:
 	void (*const before_it_)();
 	std::vector<std::string> environment_;
 	bool asked_ = false, made_ = false;
-	std::vector<std::pair<Fd, int>> handed_;
+	std::vector<std::pair<Fd, int>> handed_; // for the next worker, as is what follows
+	std::vector<std::string> varied_;
 };
 
 void serve(int socket, pid_t icepath, Server server)
@@ -258,8 +277,18 @@ void RootSpace::make_of(const std::vector<Kept> &opened)
 		throw failure_of(refusal);
 }
 
-pid_t RootSpace::start(const std::vector<std::string> &arguments, const std::vector<int> &fds)
+pid_t RootSpace::start(const std::vector<std::string> &arguments, const std::vector<int> &fds,
+					   const std::vector<std::pair<std::string, std::string>> &environment)
 {
+	std::vector<std::string> variables;
+	for (const auto &[name, value] : environment)
+		variables.push_back(name + "=" + value);
+	if (!variables.empty())
+		if (const Refusal refusal = ask(process_.socket(), request_of(Request::Kind::Vary, variables)).refusal;
+			refusal.error != 0) {
+			errno = refusal.error;
+			return -1;
+		}
 	for (size_t at = 0; at < fds.size(); at += channel::kMaxFds) {
 		const std::vector<int> some(fds.begin() + static_cast<ptrdiff_t>(at),
 									fds.begin() + static_cast<ptrdiff_t>(std::min(fds.size(), at + channel::kMaxFds)));

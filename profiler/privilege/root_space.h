@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/channel.h"
@@ -30,8 +31,10 @@ public:
 	void make(const std::vector<std::string> &kept);
 	void make_of(const std::vector<Kept> &opened);
 
-	// Returns the worker's process; `fds` have the same numbers in it. -1: not started, with errno set.
-	pid_t start(const std::vector<std::string> &arguments, const std::vector<int> &fds);
+	// Returns the worker's process; `fds` have the same numbers in it, and it has the variables of `environment`
+	// instead of icepath's, or beside them. -1: not started, with errno set.
+	pid_t start(const std::vector<std::string> &arguments, const std::vector<int> &fds,
+				const std::vector<std::pair<std::string, std::string>> &environment = {});
 
 	// Ends the process, once it isn't needed any more.
 	void end() { process_.end(); }

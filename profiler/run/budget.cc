@@ -286,6 +286,17 @@ void Budget::warmed_up(size_t visit, uint64_t took_ns)
 	opened_ns_ += took_ns;
 }
 
+std::vector<bool> Budget::openings_due(const std::vector<size_t> &together) const
+{
+	std::vector<bool> of_number(together.size()), due;
+	for (size_t visit = 0; visit < together.size(); visit++)
+		if (opening_is_due(visit))
+			of_number[together[visit]] = true;
+	for (const size_t number : together)
+		due.push_back(of_number[number]);
+	return due;
+}
+
 bool Budget::opening_is_due(size_t visit) const
 {
 	const Pace &pace = visits_[visit];

@@ -67,6 +67,8 @@ public:
 	void opened(size_t visit, uint64_t took_ns);
 	void warmed_up(size_t visit, uint64_t took_ns); // part of the opening
 	bool opening_is_due(size_t visit) const;
+	// By visit: whether it is due of any that has the same number in `together`.
+	std::vector<bool> openings_due(const std::vector<size_t> &together) const;
 
 	// Whether the visit still fits. False only for visits that turned out slower than planned.
 	bool fits(size_t visit, uint64_t now_ns) const;

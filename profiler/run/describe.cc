@@ -9,7 +9,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/model/printable.h"
-#include "profiler/run/worker_process.h"
+#include "profiler/run/arms.h"
 #include "profiler/targets/plugin_files.h"
 
 namespace icepath::run {
@@ -57,13 +57,28 @@ std::vector<targets::Target> describe_targets(std::vector<std::string> &notices)
 	return describe_plugins(paths, notices);
 }
 
-std::vector<targets::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices)
+std::vector<targets::Target> describe_targets(const model::Arm &arm, std::vector<std::string> &notices)
+{
+	const std::vector<std::string> paths =
+		arm.plugins.empty() ? targets::plugin_paths() : targets::plugin_paths({arm.plugins});
+	if (paths.empty())
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--arm {}: there is no plug-in, which has a name as icepath-tcp.so, "
+								  "in {}: name the folder that has it",
+								  arm.name,
+								  arm.plugins.empty() ? fmt::format("{}", fmt::join(targets::plugin_folders(), ", "))
+													  : arm.plugins));
+	return describe_plugins(paths, notices, environment_of(arm));
+}
+
+std::vector<targets::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices,
+											  const Environment &environment)
 {
 	std::vector<targets::Target> targets;
 	for (const std::string &path : paths) {
 		const std::string file = fs::path(path).filename();
 		try {
-			Worker describer(worker_program(), "worker that describes " + file);
+			Worker describer(worker_program(), "worker that describes " + file, nullptr, environment);
 			worker::Request request{};
 			request.kind = worker::RequestKind::Describe;
 			if (path.size() >= sizeof(request.plugin))

@@ -72,7 +72,7 @@ LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t 
 		capacity =
 			static_cast<uint32_t>(std::min<uint64_t>(uint64_t{capacity} * cell_.levels.responses, kMostResponses));
 	memory_.emplace(title(), static_cast<uint32_t>(cell_.graph.channels.size()), capacity);
-	start_workers(around.space);
+	start_workers(around);
 	if (slots.mapped() && cell_.mechanisms.has(model::Mechanism::LibraryThreads))
 		follow_threads(around.daemon_family, replaced, helper);
 	open(plugin, slots, helper);
@@ -80,17 +80,17 @@ LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t 
 		lock_memory();
 }
 
-void LiveCell::start_workers(const MiddlewareSpace *space)
+void LiveCell::start_workers(const Surroundings &around)
 {
 	std::vector<std::string> sides;
 	for (size_t side = 0; side < cell_.graph.sides.size(); side++)
 		sides.push_back(fmt::format("{} of {}", model::side_name(cell_, side), title()));
 	if (model::between(cell_) == model::Between::Processes)
 		for (const std::string &side : sides)
-			workers_.push_back(std::make_unique<Worker>(worker_program(), side, space));
+			workers_.push_back(std::make_unique<Worker>(worker_program(), side, around.space, around.environment));
 	else
 		workers_ = Worker::start(worker_program(), "worker of " + title(), sides,
-								 model::between(cell_) == model::Between::OneThread, space);
+								 model::between(cell_) == model::Between::OneThread, around.space, around.environment);
 	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker reports another
 		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
 }

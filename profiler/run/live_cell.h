@@ -108,7 +108,7 @@ private:
 		bool over = true;
 	};
 
-	void start_workers(const MiddlewareSpace *space);
+	void start_workers(const Surroundings &around);
 	void follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper);
 	void open(const std::string &plugin, const privilege::SlotsView &slots, privilege::Helper &helper);
 	void take_places(privilege::Helper &helper); // each side's thread gets its CPU

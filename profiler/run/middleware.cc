@@ -13,6 +13,7 @@
 
 #include "cpuset/affinity.h"
 #include "icepath/plugin.h"
+#include "profiler/run/arms.h"
 #include "profiler/targets/plugin_files.h"
 
 namespace icepath::run {
@@ -41,9 +42,9 @@ std::string daemon_of(const std::string &plugin)
 
 } // namespace
 
-Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
+Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space, const Environment &environment)
 	: plugin_(plugin), output_(make_log()),
-	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
+	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space, environment))
 {
 	identity_ = worker::text(ask(worker::RequestKind::DescribeDaemon, {}).message);
 	if (identity_.empty())
@@ -152,37 +153,54 @@ std::optional<std::string> Daemon::end() const
 	return worker_->process().end().value_or(worker_->what() + " is gone") + last_words();
 }
 
+Middleware::Middleware(privilege::Helper *helper, const std::atomic<bool> *interrupted,
+					   const std::vector<privilege::RootSpace *> &roots, cpuset::CpuList cpus,
+					   const std::vector<model::Arm> &arms)
+	: helper_(helper), interrupted_(interrupted), cpus_(std::move(cpus))
+{
+	for (const model::Arm &arm : arms) {
+		arms_[arm.name].environment = environment_of(arm);
+		arms_[arm.name].folders = folders_of(arm);
+	}
+	if (arms.empty())
+		arms_[""];
+	for (size_t i = 0; i < roots.size(); i++)
+		(arms.empty() ? arms_.at("") : arms_.at(arms.at(i).name)).root = roots[i];
+}
+
 Surroundings Middleware::surroundings_of(const model::Cell &cell, const std::string &plugin)
 {
+	OfArm &arm = arms_.at(cell.arm);
 	if (cell.kind != model::kAdapter)
-		return {};
-	if (!space_) {
+		return {nullptr, 0, {}, {}, arm.environment};
+	if (!arm.space) {
 		std::vector<std::string> kept = targets::plugin_folders();
 		kept.push_back(std::filesystem::path(worker_program()).parent_path());
 		kept.push_back(std::filesystem::path(plugin).parent_path());
-		space_.emplace(kept, root_);
+		kept.insert(kept.end(), arm.folders.begin(), arm.folders.end());
+		arm.space.emplace(kept, arm.root);
 	}
-	if (const auto failed = failures_.find(plugin); failed != failures_.end())
+	if (const auto failed = arm.failures.find(plugin); failed != arm.failures.end())
 		throw WorkerFailed(failed->second);
 	try {
-		if (!daemons_.contains(plugin))
-			daemons_.emplace(plugin, daemon_for(plugin));
+		if (!arm.daemons.contains(plugin))
+			arm.daemons.emplace(plugin, daemon_for(plugin, arm));
 	} catch (const WorkerFailed &failed) {
-		failures_.emplace(plugin, failed.what());
+		arm.failures.emplace(plugin, failed.what());
 		throw;
 	}
-	if (const auto why = daemon_end(plugin))
+	if (const auto why = daemon_end(plugin, cell.arm))
 		throw WorkerFailed(*why);
-	const Daemon &daemon = *daemons_.at(plugin);
+	const Daemon &daemon = *arm.daemons.at(plugin);
 	if (WorkerProcess *process = daemon.process())
 		process->go_on();
-	return {&*space_, daemon.family(), daemon.clock()};
+	return {&*arm.space, daemon.family(), daemon.clock(), {}, arm.environment};
 }
 
-std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin)
+std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin, OfArm &arm)
 {
-	auto daemon = std::make_shared<Daemon>(plugin, *space_);
-	for (const auto &[other, running] : daemons_)
+	auto daemon = std::make_shared<Daemon>(plugin, *arm.space, arm.environment);
+	for (const auto &[other, running] : arm.daemons)
 		if (!daemon->identity().empty() && running->identity() == daemon->identity())
 			return running;
 	daemon->start(cpus_, helper_, interrupted_);
@@ -191,20 +209,23 @@ std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin)
 
 void Middleware::empty_logs()
 {
-	for (const auto &[plugin, daemon] : daemons_)
-		daemon->empty_log();
+	for (const auto &[name, arm] : arms_)
+		for (const auto &[plugin, daemon] : arm.daemons)
+			daemon->empty_log();
 }
 
-std::optional<std::string> Middleware::daemon_end(const std::string &plugin) const
+std::optional<std::string> Middleware::daemon_end(const std::string &plugin, const std::string &arm) const
 {
-	const auto daemon = daemons_.find(plugin);
-	return daemon == daemons_.end() ? std::nullopt : daemon->second->end();
+	const auto &daemons = arms_.at(arm).daemons;
+	const auto daemon = daemons.find(plugin);
+	return daemon == daemons.end() ? std::nullopt : daemon->second->end();
 }
 
-const Daemon *Middleware::find_daemon(const std::string &plugin) const
+const Daemon *Middleware::find_daemon(const std::string &plugin, const std::string &arm) const
 {
-	const auto daemon = daemons_.find(plugin);
-	return daemon == daemons_.end() || !daemon->second->process() ? nullptr : daemon->second.get();
+	const auto &daemons = arms_.at(arm).daemons;
+	const auto daemon = daemons.find(plugin);
+	return daemon == daemons.end() || !daemon->second->process() ? nullptr : daemon->second.get();
 }
 
 } // namespace icepath::run

@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cpuset/cpulist.h"
 #include "profiler/isolation/keeper.h"
+#include "profiler/model/arm.h"
 #include "profiler/model/cell.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/middleware_space.h"
@@ -22,7 +24,7 @@ namespace icepath::run {
 class Daemon {
 public:
 	// Doesn't start the daemon yet. Throws WorkerFailed, as start() does.
-	Daemon(const std::string &plugin, const MiddlewareSpace &space);
+	Daemon(const std::string &plugin, const MiddlewareSpace &space, const Environment &environment = {});
 	// See worker::identity_of(); empty: the plug-in needs none, and start() does nothing.
 	const std::string &identity() const { return identity_; }
 	// Returns once the daemon is ready. It runs on `cpus`; empty: where this process does. `helper`, if any, follows
@@ -64,35 +66,42 @@ struct Surroundings {
 	uint32_t daemon_family = 0; // the helper's number; 0: no daemon is followed
 	std::optional<clockid_t> daemon_clock; // CPU time of all its threads; nothing without a daemon
 	Isolated isolated = {};
+	Environment environment = {}; // of the cell's arm
 };
 
 class Middleware {
 public:
 	// `helper`, if any, follows the threads of daemons; it must outlive this and have loaded its programs. Waiting for
-	// a daemon stops once `interrupted` is set. `root`: see MiddlewareSpace. Daemons run on `cpus`; empty: where this
-	// process does.
+	// a daemon stops once `interrupted` is set. `roots`: one for each arm, see MiddlewareSpace; empty: none. Daemons
+	// run on `cpus`; empty: where this process does. `arms`: the run's.
 	explicit Middleware(privilege::Helper *helper = nullptr, const std::atomic<bool> *interrupted = nullptr,
-						privilege::RootSpace *root = nullptr, cpuset::CpuList cpus = {})
-		: helper_(helper), interrupted_(interrupted), root_(root), cpus_(std::move(cpus))
-	{}
-	// Where workers of this plug-in run. The first call starts its daemon, and any makes it go on. Empty for kernel
-	// transports. Throws Failure.
+						const std::vector<privilege::RootSpace *> &roots = {}, cpuset::CpuList cpus = {},
+						const std::vector<model::Arm> &arms = {});
+	// Where workers of this plug-in run, for the cell's arm. The first call starts its daemon, and any makes it go on.
+	// No space for kernel transports. Throws Failure.
 	Surroundings surroundings_of(const model::Cell &cell, const std::string &plugin);
 	// Why the plug-in's daemon no longer works: it has ended, or is stopped.
-	std::optional<std::string> daemon_end(const std::string &plugin) const;
+	std::optional<std::string> daemon_end(const std::string &plugin, const std::string &arm = "") const;
 	void empty_logs(); // of all daemons: between blocks
-	const Daemon *find_daemon(const std::string &plugin) const; // nullptr: it has no process
+	// nullptr: it has no process.
+	const Daemon *find_daemon(const std::string &plugin, const std::string &arm = "") const;
 
 private:
-	std::shared_ptr<Daemon> daemon_for(const std::string &plugin);
+	// Nothing of an arm is shared with another: neither would have its own library's daemon.
+	struct OfArm {
+		Environment environment;
+		std::vector<std::string> folders; // of the arm, which stay visible in its space
+		privilege::RootSpace *root = nullptr;
+		std::optional<MiddlewareSpace> space; // made when first needed
+		std::map<std::string, std::shared_ptr<Daemon>> daemons; // by plug-in; those with the same daemon share it
+		std::map<std::string, std::string> failures; // by plug-in; a daemon that failed to start isn't tried again
+	};
+	std::shared_ptr<Daemon> daemon_for(const std::string &plugin, OfArm &arm);
 
 	privilege::Helper *helper_;
 	const std::atomic<bool> *interrupted_;
-	privilege::RootSpace *root_;
 	const cpuset::CpuList cpus_;
-	std::optional<MiddlewareSpace> space_; // made when first needed
-	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those with the same daemon share it
-	std::map<std::string, std::string> failures_; // by plug-in; a daemon that failed to start isn't tried again
+	std::map<std::string, OfArm> arms_; // by name; "": a run without arms
 };
 
 } // namespace icepath::run

@@ -2,7 +2,9 @@
 #include "profiler/run/rounds.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "profiler/model/cell_key.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/rundir/limits.h"
 
@@ -46,6 +48,22 @@ std::vector<Visit> visits_of(const std::vector<model::Cell> &cells)
 			with_room->push_back(i);
 	}
 	return visits;
+}
+
+std::vector<size_t> with_other_arms(const std::vector<Visit> &visits, const std::vector<model::Cell> &cells)
+{
+	std::vector<model::CellKey> keys;
+	std::vector<size_t> firsts(visits.size());
+	std::iota(firsts.begin(), firsts.end(), size_t{0});
+	if (std::ranges::all_of(cells, [](const model::Cell &cell) { return cell.arm.empty(); }))
+		return firsts;
+	firsts.clear();
+	for (const Visit &visit : visits) {
+		model::CellKey &key = keys.emplace_back(model::key_of(cells[visit.front()]));
+		key.arm.clear();
+		firsts.push_back(static_cast<size_t>(std::ranges::find(keys, key) - keys.begin()));
+	}
+	return firsts;
 }
 
 uint64_t first_after_ns(const model::Cell &cell, size_t n, size_t cells)

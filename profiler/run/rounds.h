@@ -17,6 +17,10 @@ using Visit = std::vector<size_t>;
 // receivers sleep: a polling receiver takes the CPU from the others.
 std::vector<Visit> visits_of(const std::vector<model::Cell> &cells);
 
+// Of each visit, the first one that differs from it by arms alone: its own number where there is none. Arms get fresh
+// processes in the same pair of rounds.
+std::vector<size_t> with_other_arms(const std::vector<Visit> &visits, const std::vector<model::Cell> &cells);
+
 // When the n-th of a visit's cells sends its first message, after the visit's begin. First messages are spread evenly
 // over a period. 0 if the cell is alone.
 uint64_t first_after_ns(const model::Cell &cell, size_t n, size_t cells);
@@ -40,7 +44,8 @@ constexpr bool counts_hardware(uint32_t round) { return round % 8 == 7; }
 constexpr bool is_sampled(uint32_t round) { return round % 8 == 6; }
 inline constexpr uint32_t kSampledBlocks = 4;
 
-// Probed and unprobed rounds each alternate the direction, so that no cell always follows the same one.
-constexpr bool goes_back(uint32_t round) { return round % 4 >= 2; }
+// The direction alternates among probed rounds, and among those that have neither probes nor hardware counters: no cell
+// follows another more often than the reverse. Of eight rounds the latter are three, so the next eight are inverted.
+constexpr bool goes_back(uint32_t round) { return (round % 4 >= 2) != (round % 16 >= 8); }
 
 } // namespace icepath::run

@@ -11,6 +11,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/rate/search.h"
 #include "profiler/run/budget.h"
+#include "profiler/run/loaded_files.h"
 
 namespace icepath::run {
 
@@ -29,8 +30,10 @@ uint64_t RunCells::open(size_t cell)
 		if (const std::string &why = course.cell->not_locked(); !why.empty())
 			notices_.add(fmt::format("{}: its workers' memory isn't locked: {}", model::title(head_.cells[cell]), why));
 		const Openings &openings = opener_.of(cell);
-		if (openings.done == 1)
+		if (openings.done == 1) {
 			head_.cells[cell].granted = course.cell->granted();
+			note_loaded(cell);
+		}
 		if (openings.failed > failed_before)
 			notices_.add(fmt::format("{}: its processes were started again after a failed start: {}",
 									 model::title(head_.cells[cell]), openings.why_failed));
@@ -45,6 +48,18 @@ uint64_t RunCells::open(size_t cell)
 		give_up(cell, failure.what());
 		return 0;
 	}
+}
+
+void RunCells::note_loaded(size_t cell)
+{
+	const model::Cell &what = head_.cells[cell];
+	const auto arm = std::ranges::find(head_.arms, what.arm, &model::Arm::name);
+	if (arm == head_.arms.end() ||
+		std::ranges::find(arm->loaded, what.target, &model::LoadedFile::target) != arm->loaded.end())
+		return;
+	std::ranges::move(loaded_files(courses_[cell].cell->processes().front()->pid(), what.target,
+								   opener_.plugin_of(cell), what.library),
+					  std::back_inserter(arm->loaded));
 }
 
 bool RunCells::any_left() const
@@ -119,7 +134,7 @@ std::unique_ptr<LiveCell> CellOpener::open(size_t cell, std::unique_ptr<LiveCell
 	} catch (const WorkerFailed &failed) {
 		openings.failed++;
 		openings.why_failed = failed.what();
-		if (const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[cell]))
+		if (const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[cell], plan_.cells[cell].arm))
 			throw WorkerFailed(*daemon_end);
 		if (!failed.may_pass || icepath_now_ns() - begin_ns > kAtOnceNs)
 			throw;

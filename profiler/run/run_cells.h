@@ -43,6 +43,7 @@ public:
 	std::unique_ptr<LiveCell> open(size_t cell, std::unique_ptr<LiveCell> before = nullptr);
 
 	const Openings &of(size_t cell) const { return openings_[cell]; }
+	const std::string &plugin_of(size_t cell) const { return plan_.plugin_of_cell[cell]; }
 
 private:
 	std::unique_ptr<LiveCell> try_to_open(size_t cell, const Surroundings &around);
@@ -64,7 +65,8 @@ BlockWish first_block(const model::Cell &cell, uint64_t number);
 
 class RunCells {
 public:
-	// The references must outlive this. open() stores in `head` what libraries grant.
+	// The references must outlive this. open() stores in `head` what libraries grant, and what arms have
+	// loaded.
 	RunCells(model::Head &head, CellOpener &opener, Notices &notices)
 		: head_(head), opener_(opener), notices_(notices), courses_(head.cells.size())
 	{}
@@ -97,6 +99,8 @@ public:
 	size_t name_those_without_data(const RunRecord &record, bool probes, bool always_probed);
 
 private:
+	void note_loaded(size_t cell); // in its arm, once for each target
+
 	enum class State : uint8_t {
 		Fresh, // not opened yet, or not warm yet
 		Live,

@@ -73,7 +73,7 @@ public:
 		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)),
 		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages)),
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
-		  middleware_(&helper, &interrupted, options.root_space, options.daemon_cpus),
+		  middleware_(&helper, &interrupted, options.root_spaces, options.daemon_cpus, head_.arms),
 		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_,
 				  {options.locks_memory, options.pins_library_threads, options.keeper}),
 		  cells_(head_, opener_, notices_), still_(plan, visits_, cells_, middleware_), changes_(options.machine_root),
@@ -191,9 +191,9 @@ private:
 	// Called between pairs of rounds, so that both rounds of a pair, with and without probes, have the same processes.
 	void open_anew()
 	{
+		const std::vector<bool> due = budget_.openings_due(with_other_arms(visits_, plan_.cells));
 		for (size_t v = 0; v < visits_.size() && probes_.works() && !interrupted; v++) {
-			const bool failed = std::ranges::any_of(visits_[v], [&](size_t i) { return cells_.failed(i); });
-			if (!budget_.opening_is_due(v) && !failed)
+			if (!due[v] && std::ranges::none_of(visits_[v], [&](size_t i) { return cells_.failed(i); }))
 				continue;
 			try {
 				open_visit(v);
@@ -445,7 +445,7 @@ private:
 			const size_t i = block.cell;
 			if (sound)
 				wishes_.learn_rate(block);
-			const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[i]);
+			const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[i], plan_.cells[i].arm);
 			if (block.end != model::BlockEnd::Failed && !daemon_end) {
 				progress_.latency_p50_us = block_p50_us(block);
 				cells_.block_succeeded(i);

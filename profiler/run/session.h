@@ -25,7 +25,8 @@ struct SessionOptions {
 	uint32_t messages = 1000; // counted ones per block and direction, at most
 	uint32_t records_per_slot = 1u << 16;
 	std::optional<capture::Tier> forced_tier; // of probes: see capture::in_order()
-	privilege::RootSpace *root_space = nullptr; // for middleware, if the user may have no user namespace
+	// For middleware, one for each arm, if the user may have no user namespaces.
+	std::vector<privilege::RootSpace *> root_spaces;
 	// Keeps CPUs awake in blocks of cells with IdleStates::Held; nullptr: the session doesn't.
 	cpuset::KeptAwake *awake = nullptr;
 	bool locks_memory = false; // of workers

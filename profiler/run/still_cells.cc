@@ -71,7 +71,7 @@ StillCells::Processes StillCells::processes() const
 		if (LiveCell *live = cells_.live(i))
 			for (WorkerProcess *process : live->processes())
 				all.emplace(process, Of{cell.target, {i}, of_library});
-		if (const Daemon *daemon = middleware_.find_daemon(plan_.plugin_of_cell[i]))
+		if (const Daemon *daemon = middleware_.find_daemon(plan_.plugin_of_cell[i], cell.arm))
 			all.try_emplace(daemon->process(), Of{daemon->what(), {}, of_library, true}).first->second.cells.insert(i);
 	}
 	return all;

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "profiler/failure.h"
@@ -44,14 +45,34 @@ void kill_descendants(pid_t process)
 	}
 }
 
+// "NAME=VALUE": icepath's own variables but those that `added` replaces.
+std::vector<std::string> whole_environment(const Environment &added)
+{
+	std::vector<std::string> all;
+	for (char **one = environ; one && *one; ++one)
+		if (const std::string_view own(*one);
+			std::ranges::none_of(added, [&](const auto &variable) { return own.starts_with(variable.first + "="); }))
+			all.emplace_back(own);
+	for (const auto &[name, value] : added)
+		all.push_back(name + "=" + value);
+	return all;
+}
+
+std::vector<char *> pointers_to(std::vector<std::string> &words)
+{
+	std::vector<char *> pointers;
+	for (std::string &word : words)
+		pointers.push_back(word.data());
+	pointers.push_back(nullptr);
+	return pointers;
+}
+
 pid_t fork_worker(const std::string &program, std::vector<std::string> words, const std::vector<int> &inherited,
-				  const MiddlewareSpace *space)
+				  const MiddlewareSpace *space, const Environment &environment)
 {
 	words.insert(words.begin(), program);
-	std::vector<char *> arguments;
-	for (std::string &word : words)
-		arguments.push_back(word.data());
-	arguments.push_back(nullptr);
+	std::vector<std::string> variables = whole_environment(environment);
+	const std::vector<char *> arguments = pointers_to(words), its_environment = pointers_to(variables);
 	const pid_t pid = fork();
 	if (pid != 0)
 		return pid;
@@ -62,14 +83,14 @@ pid_t fork_worker(const std::string &program, std::vector<std::string> words, co
 		fcntl(fd, F_SETFD, 0);
 	if (space && !space->enter())
 		_exit(126);
-	execv(program.c_str(), arguments.data());
+	execve(program.c_str(), arguments.data(), its_environment.data());
 	_exit(127);
 }
 
 } // namespace
 
 WorkerProcess::WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets,
-							 bool one_thread, const MiddlewareSpace *space)
+							 bool one_thread, const MiddlewareSpace *space, const Environment &environment)
 	: what_(std::move(what))
 {
 	std::vector<std::string> words;
@@ -80,8 +101,8 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 	}
 	if (one_thread)
 		words.push_back("--one-thread");
-	pid_ =
-		space && space->root() ? space->root()->start(words, inherited) : fork_worker(program, words, inherited, space);
+	pid_ = space && space->root() ? space->root()->start(words, inherited, environment)
+								  : fork_worker(program, words, inherited, space, environment);
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
 	pidfd_ = pidfd_of(pid_);
@@ -160,13 +181,14 @@ std::optional<std::string> WorkerProcess::stop() const
 	return fmt::format("the {} doesn't run: it is stopped ({})", what_, strsignal(stopped.si_status));
 }
 
-Worker::Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space)
-	: Worker(std::move(*start(program, what, {what}, false, space)[0]))
+Worker::Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space,
+			   const Environment &environment)
+	: Worker(std::move(*start(program, what, {what}, false, space, environment)[0]))
 {}
 
 std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, const std::string &what,
 												   const std::vector<std::string> &sides, bool one_thread,
-												   const MiddlewareSpace *space)
+												   const MiddlewareSpace *space, const Environment &environment)
 {
 	std::vector<Fd> ours, theirs;
 	for (size_t side = 0; side < sides.size(); side++) {
@@ -174,7 +196,7 @@ std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, c
 		ours.push_back(std::move(mine));
 		theirs.push_back(std::move(its));
 	}
-	const auto process = std::make_shared<WorkerProcess>(program, what, theirs, one_thread, space);
+	const auto process = std::make_shared<WorkerProcess>(program, what, theirs, one_thread, space, environment);
 	std::vector<std::unique_ptr<Worker>> workers;
 	for (size_t side = 0; side < sides.size(); side++)
 		workers.emplace_back(new Worker(process, std::move(ours[side]), sides[side]));

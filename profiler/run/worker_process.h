@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/channel.h"
@@ -14,6 +15,9 @@
 #include "profiler/worker/protocol.h"
 
 namespace icepath::run {
+
+// Variables that a worker has instead of icepath's own, or beside them.
+using Environment = std::vector<std::pair<std::string, std::string>>;
 
 // A worker died, hung or sent an invalid reply: its cell is over, the others continue.
 class WorkerFailed : public Failure {
@@ -31,7 +35,7 @@ public:
 	// `what` names it in messages ("sender of uds-stream …"). `sockets`: the program's ends. `space`: where it runs;
 	// nullptr: in icepath's namespaces.
 	WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets, bool one_thread,
-				  const MiddlewareSpace *space);
+				  const MiddlewareSpace *space, const Environment &environment);
 	// Kills and reaps it, and kills its descendants and its process group.
 	~WorkerProcess();
 	WorkerProcess(const WorkerProcess &) = delete;
@@ -62,11 +66,13 @@ private:
 class Worker {
 public:
 	// Starts a process for one side. `what` names both in messages ("uds-stream receiver").
-	Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space = nullptr);
+	Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space = nullptr,
+		   const Environment &environment = {});
 	// Starts a process for several sides, with a thread for each or one for all. `what` and `sides`: their names.
 	static std::vector<std::unique_ptr<Worker>> start(const std::string &program, const std::string &what,
 													  const std::vector<std::string> &sides, bool one_thread,
-													  const MiddlewareSpace *space = nullptr);
+													  const MiddlewareSpace *space = nullptr,
+													  const Environment &environment = {});
 
 	// Sends a request and waits for its reply. Throws WorkerFailed, with the worker's own message if there is one.
 	worker::Reply ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received);

@@ -38,39 +38,40 @@ bool is_roots_alone(const struct stat &status)
 								  (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0));
 }
 
-// A plug-in's code runs with the rights of the process that loads it, so what root loads must not be changeable by
-// others. `path` has no links. All folders on it are checked, because the owner of one can replace what is below it.
-void check_not_others(const fs::path &path)
+} // namespace
+
+// A plug-in's code runs with the rights of the process that loads it. All folders are checked, because the owner of one
+// can replace what is below it.
+void check_not_others(const std::string &path, const char *what)
 {
 	if (geteuid() != 0)
 		return;
-	for (fs::path part = path;; part = part.parent_path()) {
+	for (fs::path part(path);; part = part.parent_path()) {
 		struct stat status{};
 		if (lstat(part.c_str(), &status) || !is_roots_alone(status))
-			throw Failure(ExitCode::Usage,
-						  fmt::format("root loads no plug-in from {}, since others can change {}: run icepath by sudo "
-									  "from an ordinary user, or chown root and chmod go-w it",
-									  path.string(), part.string()));
+			throw Failure(
+				ExitCode::Usage,
+				fmt::format("root loads no {} from {}, since others can change {}: run icepath by sudo from an "
+							"ordinary user, or chown root and chmod go-w it",
+							what, path, part.string()));
 		if (!part.has_relative_path())
 			return;
 	}
 }
 
-} // namespace
-
-std::vector<std::string> plugin_paths()
+std::vector<std::string> plugin_paths(const std::vector<std::string> &folders)
 {
 	std::vector<std::string> paths;
-	for (const std::string &named : plugin_folders()) {
+	for (const std::string &named : folders) {
 		std::error_code none;
 		const fs::path folder = fs::canonical(named, none);
 		for (const auto &entry : fs::directory_iterator(folder, none)) {
 			const std::string file = entry.path().filename();
 			if (!file.starts_with("icepath-") || !file.ends_with(".so"))
 				continue;
-			check_not_others(folder);
+			check_not_others(folder, "plug-in");
 			const fs::path plugin = fs::weakly_canonical(entry.path());
-			check_not_others(plugin);
+			check_not_others(plugin, "plug-in");
 			paths.push_back(plugin);
 		}
 	}

@@ -9,7 +9,12 @@ namespace icepath::targets {
 // Folders to search for icepath-<name>.so: those of ICEPATH_PLUGIN_PATH, separated by ':'. An empty part, as in ".:",
 // and an empty or missing variable stand for ../lib/icepath, relative to the folder of the running program.
 std::vector<std::string> plugin_folders();
-std::vector<std::string> plugin_paths();
+// Throws Failure(Usage) for root if others can change a plug-in or a folder above it.
+std::vector<std::string> plugin_paths(const std::vector<std::string> &folders = plugin_folders());
+
+// What root loads must not be changeable by others: `path`, without links on its way, and the folders above it. Throws
+// Failure(Usage) for root if it is. `what`: "plug-in", for the sentence.
+void check_not_others(const std::string &path, const char *what);
 
 // An adapter that isn't here. One of the others is set: what was missing when icepath was configured, a Debian package
 // or a library that Debian doesn't package; the CMake option with which cargo builds the adapter; or the package of

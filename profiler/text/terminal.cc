@@ -13,6 +13,7 @@
 #include "profiler/explain/one_message.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/arm_lines.h"
 #include "profiler/text/cause_words.h"
 #include "profiler/text/cell_lines.h"
 #include "profiler/text/cell_table.h"
@@ -43,6 +44,7 @@ void add_brief_head(Page &page, const analysis::RunResult &result)
 	const model::Head &head = result.head;
 	page.heading(fitting({"icepath " + head.icepath_version, head.started_utc, head.command_line}, page.width()));
 	add_machine(page, head, true);
+	add_arms(page, head);
 	add_partial(page, result);
 	page.line();
 }
@@ -59,6 +61,7 @@ void add_head(Page &page, const analysis::RunResult &result)
 			libraries.insert(cell.cell.library);
 	if (!libraries.empty())
 		page.paragraph("", fmt::format("{}", fmt::join(libraries, " · ")), 0);
+	add_arms(page, head);
 	add_partial(page, result);
 	page.line();
 }

@@ -25,11 +25,14 @@ std::string listed(const std::vector<std::string> &names)
 	return shown == names.size() ? text : text + fmt::format(" and {} others", names.size() - shown);
 }
 
+// The target, and whose build or configuration of it is meant.
+std::string target_of(const model::Cell &cell) { return cell.target + (cell.arm.empty() ? "" : " " + cell.arm); }
+
 // Names a cell of a group, whose cells differ by their targets and what the adapters were asked for.
 std::string name_in_group(const analysis::RunResult &result, size_t cell)
 {
 	const model::Cell &of = result.cells[cell].cell;
-	return of.target + (of.qos.any() ? " " + model::text(of.qos) : "");
+	return target_of(of) + (of.qos.any() ? " " + model::text(of.qos) : "");
 }
 
 std::vector<std::string> names_in_group(const analysis::RunResult &result, const std::vector<size_t> &cells)
@@ -45,7 +48,7 @@ std::vector<std::string> targets_of(const analysis::RunResult &result, const std
 {
 	std::vector<std::string> targets;
 	for (const size_t cell : cells)
-		if (const std::string &target = result.cells[cell].cell.target;
+		if (const std::string target = target_of(result.cells[cell].cell);
 			std::ranges::find(targets, target) == targets.end())
 			targets.push_back(target);
 	return targets;

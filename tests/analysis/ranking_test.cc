@@ -49,6 +49,20 @@ TEST(Ranking, LeavesOutRatiosThatCouldBeAnything)
 	EXPECT_FALSE(groups_within(2e10)[0].cells[0].rank);
 }
 
+TEST(Ranking, CellsOfDifferentArmsHaveNoRanksAmongEachOther)
+{
+	std::vector<model::Cell> cells = {cell_of("a"), cell_of("a"), cell_of("b"), cell_of("b")};
+	cells[0].arm = cells[2].arm = "old";
+	cells[1].arm = cells[3].arm = "new";
+	const auto groups = rank(cells, {blocks_of(30), blocks_of(10), blocks_of(20), blocks_of(40)});
+	ASSERT_EQ(groups.size(), 2u);
+	EXPECT_EQ(groups[0].cells[0].cell, 2u);
+	EXPECT_EQ(groups[0].cells[1].cell, 0u);
+	EXPECT_EQ(groups[1].cells[0].cell, 1u);
+	EXPECT_EQ(groups[1].cells[1].cell, 3u);
+	EXPECT_EQ(groups[0].pairs.size() + groups[1].pairs.size(), 2u);
+}
+
 TEST(Ranking, HasTheFastestFirstAndRatiosToIt)
 {
 	const auto groups =

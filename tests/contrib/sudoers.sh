@@ -138,6 +138,11 @@ writes_nothing "${a_run[@]}" -o "$folder/roots/run"
 ln -s "$folder/roots" member/link
 writes_nothing "${a_run[@]}" -o link/run
 writes_nothing "${a_run[@]}" --calibration "$folder/roots/secret" -o other
+writes_nothing "${a_run[@]}" --arm "b:config=$folder/roots/secret" -o other
+rm -f member/loaded-by-61001
+as member sudo -S -p '' "$icepath" "${a_run[@]}" --arm "b:plugins=$folder/hostile" -o other
+[ $? -eq 2 ] && [ -f member/loaded-by-61001 ]
+step "an arm's plug-in is the user's, and runs as the user" $?
 writes_nothing calibrate -o "$folder/roots/calibration.json"
 writes_nothing selftest -q --only sender-busy -d 10 --json link/matrix.json
 [ -z "$(ls member | grep loaded-by-0)" ]

@@ -102,8 +102,11 @@ TEST(CellKey, LoadsOfTwoTargetsAreEqual)
 {
 	CellKey a{.target = "pipe"}, b{.target = "zeromq/tcp"};
 	b.qos[ICEPATH_QOS_DEPTH] = 3;
-	b.arm = "patched";
+	a.arm = b.arm = "patched";
 	EXPECT_EQ(load_of(a), load_of(b));
+	a.arm = "plain";
+	EXPECT_NE(load_of(a), load_of(b));
+	a.arm = b.arm;
 	b.rate_hz = 100;
 	EXPECT_NE(load_of(a), load_of(b));
 }

@@ -74,6 +74,31 @@ TEST_F(RootSpaceTest, AWorkerIsTheUserAndNothingMore)
 		<< "standard input, output, error, the pipe, and the folder that it reads";
 }
 
+// Of one worker alone: this is how an arm of a run has another environment than the next.
+TEST_F(RootSpaceTest, AWorkerHasTheVariablesThatItsStartNames)
+{
+	space_.make({});
+	setenv("ICEPATH_TEST_OWN", "of icepath", 1);
+	RootSpace other(kNobodyIdentity, "/bin/sh", [] {});
+	unsetenv("ICEPATH_TEST_OWN");
+	other.make({});
+	const auto said_with = [&](const std::vector<std::pair<std::string, std::string>> &environment) {
+		int ends[2];
+		EXPECT_EQ(pipe(ends), 0);
+		const Fd out(ends[0]);
+		Fd in(ends[1]);
+		const pid_t pid =
+			other.start({"-c", "echo \"$ICEPATH_TEST_OWN $A\" >&" + std::to_string(in.get())}, {in.get()}, environment);
+		in.reset();
+		char text[256];
+		const ssize_t got = read(out.get(), text, sizeof(text));
+		waitpid(pid, nullptr, 0);
+		return std::string(text, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+	};
+	EXPECT_EQ(said_with({{"A", "1=2"}, {"ICEPATH_TEST_OWN", "of an arm"}}), "of an arm 1=2\n");
+	EXPECT_EQ(said_with({}), "of icepath \n") << "the process itself keeps none of it";
+}
+
 TEST_F(RootSpaceTest, IsTheRunsOwn)
 {
 	const fs::path marker = "/tmp/icepath-marker-" + std::to_string(getpid());

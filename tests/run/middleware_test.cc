@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -116,6 +117,44 @@ public:
 	~KeptFolder() { fs::remove_all(path); }
 	std::string path;
 };
+
+model::Cell cell_of_arm(const std::string &arm)
+{
+	model::Cell cell;
+	cell.kind = model::kAdapter;
+	cell.arm = arm;
+	return cell;
+}
+
+// Its folders are known before the first use of the space, whichever arm is first.
+TEST(Middleware, ArmsHaveTheirOwnSpacesFoldersDaemonsAndVariables)
+{
+	const KeptFolder lib, other, linked;
+	fs::create_directory(linked.path + "/versions");
+	std::ofstream(linked.path + "/versions/libx.so.1").flush();
+	fs::create_symlink(linked.path + "/versions/libx.so.1", lib.path + "/libx.so");
+	const std::vector<model::Arm> arms = {{.name = "one", .library_path = lib.path},
+										  {.name = "two", .library_path = other.path, .environment = {{"A", "2"}}}};
+	Middleware middleware(nullptr, nullptr, {}, {}, arms);
+	const std::string reads = std::string(DAEMON_PLUGINS) + "/icepath-daemon-reads.so";
+	const Surroundings one = middleware.surroundings_of(cell_of_arm("one"), reads),
+					   two = middleware.surroundings_of(cell_of_arm("two"), reads);
+	EXPECT_NE(one.space, two.space);
+	EXPECT_NE(middleware.find_daemon(reads, "one")->process()->pid(),
+			  middleware.find_daemon(reads, "two")->process()->pid())
+		<< "each has the daemon of its own library";
+	EXPECT_EQ(first_wrong({[&] { return fs::exists(lib.path + "/libx.so"); }, [&] { return !fs::exists(other.path); }},
+						  one.space),
+			  0)
+		<< "a link leads into a folder that is kept, too";
+	EXPECT_EQ(first_wrong({[&] { return fs::exists(other.path); }, [&] { return !fs::exists(lib.path); }}, two.space),
+			  0);
+	EXPECT_NE(std::ranges::find(two.environment, std::pair<std::string, std::string>("A", "2")), two.environment.end());
+	EXPECT_EQ(std::ranges::find(one.environment, std::pair<std::string, std::string>("A", "2")), one.environment.end());
+	model::Cell of_kernel = cell_of_arm("two");
+	of_kernel.kind = model::kTransport;
+	EXPECT_EQ(middleware.surroundings_of(of_kernel, "anything").environment, two.environment);
+}
 
 TEST(AdaptersNotBuilt, AreThoseOfTheListsBesideThePlugins)
 {

@@ -83,6 +83,36 @@ TEST(Rounds, AreSampledWithProbesOnceInEight)
 	EXPECT_EQ(sampled, 8u);
 }
 
+// No cell follows another more often than the reverse, with or without rounds of hardware counters and of samples.
+TEST(Rounds, AlternateTheirDirectionAmongThoseOfAKind)
+{
+	for (const bool counters : {false, true})
+		for (const bool samples : {false, true})
+			for (const bool probed : {false, true}) {
+				int back = 0, forth = 0;
+				for (uint32_t round = 0; round < 64; ++round) {
+					if (is_probed(round) != probed || (counters && counts_hardware(round)) ||
+						(samples && is_sampled(round)))
+						continue;
+					++(goes_back(round) ? back : forth);
+					EXPECT_LE(std::abs(back - forth), 1) << round << counters << samples << probed;
+				}
+				EXPECT_EQ(back, forth) << counters << samples << probed;
+			}
+}
+
+TEST(Visits, OfOtherArmsAreFound)
+{
+	std::vector<model::Cell> cells(5);
+	cells[1].target = "tcp";
+	cells[2].arm = "new";
+	cells[3].target = "tcp";
+	cells[3].arm = "new";
+	cells[4].arm = "again";
+	cells[4].payload_bytes = 4096;
+	EXPECT_EQ(with_other_arms(visits_of(cells), cells), (std::vector<size_t>{0, 1, 0, 1, 4}));
+}
+
 // A period that is nearly a simple fraction or multiple of the messages' meets them in few places.
 TEST(SamplingPeriod, IsNoSimpleFractionOfTheMessagesPeriod)
 {
