@@ -18,7 +18,8 @@ TEST(Report, PrintsTheSameAgain)
 	const std::string run = temporary.path("run");
 	write_small_run(run);
 	const text::Style style{.unicode = true};
-	const auto [first, flaws] = report_and_write(run, style);
+	const auto [first, flaws, of_gates] = report_and_write(run, style);
+	EXPECT_EQ(of_gates, ExitCode::Ok);
 	EXPECT_TRUE(flaws.empty());
 	EXPECT_EQ(report_of(run, style).text, first);
 	EXPECT_EQ(report_of(run + "/capture.icp", style).text, first);
@@ -37,7 +38,8 @@ TEST(Report, APartialRunIsPrintedAndNotValid)
 {
 	const rundir::TemporaryDirectory temporary;
 	write_small_run(temporary.path("run"), false);
-	const auto [text, flaws] = report_of(temporary.path("run"), {});
+	const auto [text, flaws, of_gates] = report_of(temporary.path("run"), {});
+	EXPECT_EQ(of_gates, ExitCode::Ok);
 	EXPECT_FALSE(flaws.empty());
 	EXPECT_NE(text.find("partial: the run isn't finished"), std::string::npos);
 	EXPECT_EQ(text.find("run.json"), std::string::npos) << "there is none";
