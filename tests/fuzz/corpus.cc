@@ -71,6 +71,10 @@ void add_json(const Corpus &corpus)
 	head.host.nohz_full = true;
 	head.cells[1].offers = {{model::Wait::Block, model::Wait::Spin}, 1u << ICEPATH_QOS_DEPTH, true};
 	add("head", 'h', rundir::to_json(head));
+	head.arms = {{"old", false, "/opt/old", "/opt/lib", "/opt/old.xml", {{"LEVEL", "1"}}}, {"old-again", true}};
+	head.arms[0].loaded = {{head.cells[0].target, "/opt/lib/libx.so.1", "1.2", "0123456789abcdef"}};
+	head.cells[0].arm = "old";
+	add("head_with_arms", 'h', rundir::to_json(head));
 	add("tail", 't', rundir::to_json(rundir::example_tail()));
 	add("cell", 'c', rundir::to_json(head.cells[1]));
 	add("window", 'w', rundir::to_json(*block.window, 1));
