@@ -51,7 +51,7 @@ def keeper(lock):
     with open(lock) as file:
         while True:
             fcntl.flock(file, fcntl.LOCK_EX)
-            time.sleep(0.008)
+            time.sleep(0.02)
             fcntl.flock(file, fcntl.LOCK_UN)
             time.sleep(0.001)
 
