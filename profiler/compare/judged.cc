@@ -62,6 +62,19 @@ void set_verdict(const RoundDifference &difference, Judged &judged)
 	}
 }
 
+// What failed blocks would have shown is in no figure.
+void doubt(const CellResult &a, const CellResult &b, Judged &judged)
+{
+	const bool hidden_of_b =
+		b.blocks.failed > 0 && (judged.verdict == Verdict::Same || judged.verdict == Verdict::Faster);
+	const bool hidden_of_a =
+		a.blocks.failed > 0 && (judged.verdict == Verdict::Same || judged.verdict == Verdict::Slower);
+	if (!hidden_of_a && !hidden_of_b)
+		return;
+	judged.verdict = Verdict::Undecided;
+	judged.why = Why::FailedBlocks;
+}
+
 // `b` less `a`.
 Judged judged_pair(Figure figure, const CellResult &a, const CellResult &b, double run_s, double delta)
 {
@@ -79,8 +92,9 @@ Judged judged_pair(Figure figure, const CellResult &a, const CellResult &b, doub
 	const auto difference = stats::difference_within_rounds(of_b, of_a, row.scale, row.trim);
 	judged.verdict = Verdict::Undecided;
 	const auto times_until = [&](size_t has) {
-		return has > 0 ? explain::longer_run_s(run_s, explain::number(stats::kMinBlocks) / explain::number(has))
-					   : std::nullopt;
+		return has > 0 && has < stats::kMinBlocks
+				   ? explain::longer_run_s(run_s, explain::number(stats::kMinBlocks) / explain::number(has))
+				   : std::nullopt;
 	};
 	if (!difference) {
 		judged.why = Why::TooFewRounds;
@@ -103,7 +117,15 @@ Judged judged_pair(Figure figure, const CellResult &a, const CellResult &b, doub
 	judged.p_margin = stats::p_of_margin(*difference, margin);
 	set_verdict(*difference, judged);
 	set_needed(*difference, margin, run_s, judged);
+	doubt(a, b, judged);
 	return judged;
+}
+
+// Where A differs from itself by less than the margin, B has to differ from A by more than that.
+bool differs_as_much(const Judged &again, const Judged &judged)
+{
+	return again.p_corrected && *again.p_corrected < stats::kToldApart && judged.is_told() &&
+		   again.interval->low <= judged.interval->high && judged.interval->low <= again.interval->high;
 }
 
 // A that differs from itself tells nothing of B. `again`: A measured once more, against A.
@@ -116,10 +138,10 @@ void take_control(const JudgedFigures &again, JudgedFigures &figures)
 		judged.control_interval = again[i].interval;
 		if (judged.verdict == Verdict::NotMeasured || judged.verdict == Verdict::NotComparable)
 			continue;
-		if (differs) {
+		if (differs || differs_as_much(again[i], judged)) {
 			judged.verdict = Verdict::ControlDiffers;
 			judged.why = Why::ControlDiffers;
-		} else if (again[i].why == Why::NoBlocksInB) {
+		} else if (!again[i].p) {
 			judged.verdict = Verdict::Undecided;
 			judged.why = Why::NoBlocksOfControl;
 		}

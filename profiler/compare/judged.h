@@ -36,7 +36,7 @@ enum class Why : uint8_t {
 	OnlyInB,
 	NoBlocksInA, // that have the figure
 	NoBlocksInB,
-	NoBlocksOfControl,
+	NoBlocksOfControl, // or too few
 	OneMode, // of both: there is no share of slow modes
 	OtherModes, // another number of them
 	OwnRate, // the cell sets its own rate, so its latencies say nothing of its speed
@@ -50,12 +50,13 @@ enum class Why : uint8_t {
 	NoSharedRounds, // of two runs: such a figure is compared within rounds only
 	DriftNotKnown, // how far runs of the same lie apart on this machine
 	WithinDrift,
+	FailedBlocks, // of the one that seems no slower: what they would have shown is in no figure
 };
-inline constexpr std::array<std::string_view, 19> kWhyNames = {
-	"none",        "only_in_a",     "only_in_b",       "no_blocks_in_a", "no_blocks_in_b",   "no_blocks_of_control",
-	"one_mode",    "other_modes",   "own_rate",        "conditions",     "too_few_rounds",   "too_few_openings",
-	"wide",        "many_compared", "control_differs", "no_anchor",      "no_shared_rounds", "drift_not_known",
-	"within_drift"};
+inline constexpr std::array<std::string_view, 20> kWhyNames = {
+	"none",         "only_in_a",     "only_in_b",       "no_blocks_in_a", "no_blocks_in_b",   "no_blocks_of_control",
+	"one_mode",     "other_modes",   "own_rate",        "conditions",     "too_few_rounds",   "too_few_openings",
+	"wide",         "many_compared", "control_differs", "no_anchor",      "no_shared_rounds", "drift_not_known",
+	"within_drift", "failed_blocks"};
 inline std::string_view name_of(Why why) { return kWhyNames.at(static_cast<size_t>(why)); }
 
 struct Judged {
@@ -71,7 +72,9 @@ struct Judged {
 	// for all that is compared.
 	std::optional<double> p = {}, p_corrected = {};
 	std::optional<double> p_margin = {}; // of one so near to 0, if the true one is the margin; below 5 %: the same
-	std::optional<double> needed_s = {}; // run time with which equals are called the same in 80 % of the runs
+	// Run time with which equals are called the same in 80 % of the runs; of TooFewRounds and TooFewOpenings, with
+	// which there are enough.
+	std::optional<double> needed_s = {};
 	std::optional<double> control = {}; // change of A measured once more, over A
 	std::optional<stats::Interval> control_interval = {};
 

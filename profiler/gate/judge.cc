@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "profiler/analysis/named_cells.h"
 #include "profiler/model/printable.h"
@@ -71,21 +72,35 @@ void judge_cell(const analysis::RunResult &result, Outcome outcome, Judgement &j
 	judgement.outcomes.push_back(outcome);
 }
 
+// Patterns that no cell's key matches.
+std::vector<std::string> unmatched(const Gate &gate, const std::vector<std::string> &keys)
+{
+	std::vector<std::string> all;
+	std::ranges::copy_if(gate.cells, std::back_inserter(all), [&](const std::string &pattern) {
+		return std::ranges::none_of(keys, [&](const std::string &key) { return matches(pattern, key); });
+	});
+	return all;
+}
+
 void refuse_comparisons(const Gate &gate)
 {
 	for (const Expectation &expected : gate.expectations)
 		if (expected.compares())
-			throw Failure(ExitCode::Usage,
-						  fmt::format("{}: \"{}\" compares two builds or runs, and this is one run: it needs icepath "
-									  "compare; a ratio(KEY) compares two cells of a run",
-									  gate.name, expected.text));
+			throw Failure(
+				ExitCode::Usage,
+				fmt::format("{}: \"{}\" compares two builds or runs, and gates judge the cells of one run: icepath "
+							"compare tells such a difference, and ratio(KEY) compares two cells of a run",
+							gate.name, expected.text));
 }
 
 } // namespace
 
 bool Judgement::only_warns(const Outcome &outcome) const
 {
-	return outcome.status == Status::Undecided && gate_of(outcome).undecided == Undecided::Warns;
+	// What is missing isn't a matter of chance.
+	const bool by_chance = outcome.reason == Reason::Interval || outcome.reason == Reason::NoInterval ||
+						   outcome.reason == Reason::FewOpenings;
+	return outcome.status == Status::Undecided && by_chance && gate_of(outcome).undecided == Undecided::Warns;
 }
 
 size_t Judgement::count(Status status) const
@@ -106,8 +121,8 @@ Judgement judge(const analysis::RunResult &result, std::vector<Gate> gates)
 		for (size_t i = 0; i < judgement.keys.size(); ++i)
 			if (gate.holds(judgement.keys[i]))
 				cells.push_back(i);
-		if (cells.empty())
-			judgement.outcomes.push_back({g, 0, std::nullopt, Status::Missing, Reason::NoCell, std::nullopt});
+		for (const std::string &pattern : unmatched(gate, judgement.keys))
+			judgement.outcomes.push_back({g, 0, std::nullopt, Status::Missing, Reason::NoCell, std::nullopt, pattern});
 		for (size_t e = 0; e < gate.expectations.size(); ++e)
 			for (const size_t cell : cells)
 				judge_cell(result, {g, e, cell, Status::Missing, Reason::None, std::nullopt}, judgement);
@@ -132,14 +147,15 @@ void check_gates(const std::vector<Gate> &gates, const std::vector<std::string> 
 	constexpr size_t kNamed = 3;
 	for (const Gate &gate : gates) {
 		refuse_comparisons(gate);
-		if (std::ranges::any_of(keys, [&](const std::string &key) { return gate.holds(key); }))
+		const std::vector<std::string> lacking = unmatched(gate, keys);
+		if (lacking.empty())
 			continue;
 		const std::vector<std::string> some(keys.begin(),
 											keys.begin() + static_cast<ptrdiff_t>(std::min(keys.size(), kNamed)));
 		throw Failure(ExitCode::Usage,
 					  fmt::format("{}: no cell of this run has a key like \"{}\": it has \"{}\"{}", gate.name,
-								  model::printable(fmt::format("{}", fmt::join(gate.cells, "\", \""))),
-								  fmt::join(some, "\", \""), keys.size() > kNamed ? " and others" : ""));
+								  model::printable(lacking.front()), fmt::join(some, "\", \""),
+								  keys.size() > kNamed ? " and others" : ""));
 	}
 }
 

@@ -29,7 +29,7 @@ enum class Reason : uint8_t {
 	UnknownPaths, // too few messages have a known path
 	NotWhole, // the run ended early, or its file is damaged
 	// Of Missing.
-	NoCell, // none has a key that the gate's patterns match
+	NoCell, // none has a key that one of the gate's patterns matches
 	NotMeasured,
 	TooFew, // messages or blocks for a percentile
 	NoProbes,
@@ -53,6 +53,7 @@ struct Outcome {
 	Status status = Status::Missing;
 	Reason reason = Reason::None;
 	std::optional<Measured> measured; // nothing: Missing
+	std::string pattern = {}; // of NoCell: the one that no key matches
 };
 
 struct Judgement {

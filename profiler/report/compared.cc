@@ -57,6 +57,17 @@ void check_repeat(const compare::StoredRun &a, const compare::StoredRun &repeat)
 									  repeat.name, a.name, name_of(condition.id), condition.b, condition.a));
 }
 
+// A run beside itself doesn't drift.
+void check_is_another(const std::vector<compare::StoredRun> &known, const compare::StoredRun &repeat)
+{
+	for (const compare::StoredRun &one : known)
+		if (one.run->head.started_utc == repeat.run->head.started_utc &&
+			one.run->head.command_line == repeat.run->head.command_line)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("--repeats: {} is the same run as {}: name runs that were measured by themselves",
+									  repeat.name, one.name));
+}
+
 void check_two_runs(const compare::StoredRun &a, const compare::StoredRun &b, const std::string &anchor)
 {
 	for (const compare::StoredRun *run : {&a, &b})
@@ -78,9 +89,12 @@ Comparison two_runs(const compare::StoredRun &a, const compare::StoredRun &b, co
 	for (const std::string &repeat : wishes.repeats)
 		results.push_back(result_of(repeat));
 	compare::HowToCompare how{.delta = wishes.delta, .anchor = wishes.anchor};
+	std::vector<compare::StoredRun> known = {a, b};
 	for (size_t i = 0; i < results.size(); ++i) {
 		how.repeats.push_back({wishes.repeats[i], &results[i]});
 		check_repeat(a, how.repeats.back());
+		check_is_another(known, how.repeats.back());
+		known.push_back(how.repeats.back());
 	}
 	Comparison comparison = compare::compare_runs(a, b, how);
 	if (std::ranges::none_of(comparison.cells, [](const compare::ComparedCell &cell) { return cell.a && cell.b; }))
@@ -118,7 +132,7 @@ Compared comparison_of(const CompareWishes &wishes, const text::Style &style)
 		other = result_of(wishes.other);
 		comparisons.push_back(two_runs({wishes.run, &run}, {wishes.other, &*other}, wishes));
 	}
-	return {printed(run, comparisons, wishes, style), std::ranges::none_of(comparisons, &Comparison::has_compared)};
+	return {printed(run, comparisons, wishes, style), !std::ranges::all_of(comparisons, &Comparison::has_compared)};
 }
 
 } // namespace icepath::report

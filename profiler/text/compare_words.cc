@@ -46,8 +46,11 @@ std::string direction_words(Figure figure, bool is_more)
 
 std::string needed_words(const Judged &judged)
 {
-	return judged.needed_s ? fmt::format("; -d {} would tell equals in 8 of 10 runs", duration_option(*judged.needed_s))
-						   : "";
+	if (!judged.needed_s)
+		return "";
+	const bool has_too_few = judged.why == Why::TooFewRounds || judged.why == Why::TooFewOpenings;
+	return fmt::format("; -d {} would {}", duration_option(*judged.needed_s),
+					   has_too_few ? "have enough" : "tell equals in 8 of 10 runs");
 }
 
 std::string why_words(const Comparison &comparison, const Judged &judged)
@@ -65,7 +68,7 @@ std::string why_words(const Comparison &comparison, const Judged &judged)
 	case Why::NoBlocksInB:
 		return fmt::format("no block of {} has it", b);
 	case Why::NoBlocksOfControl:
-		return fmt::format("no block of {} has it, so nothing shows that {} doesn't differ from itself",
+		return fmt::format("too few blocks of {} have it, so nothing shows that {} doesn't differ from itself",
 						   comparison.control, a);
 	case Why::OneMode:
 		return "the messages have one mode";
@@ -94,6 +97,8 @@ std::string why_words(const Comparison &comparison, const Judged &judged)
 		return "how far runs of the same lie apart isn't known (--repeats)";
 	case Why::WithinDrift:
 		return "runs of the same lie as far apart";
+	case Why::FailedBlocks:
+		return "blocks of it failed, and what they would have shown is in no figure";
 	}
 	return "";
 }
@@ -192,7 +197,7 @@ std::string method_words(const Comparison &comparison)
 	return fmt::format(
 		"{}, by messages without probes in rounds that measured both; 95 % intervals in brackets. {}", margin,
 		comparison.control.empty()
-			? "No arm was measured twice (--no-control), so nothing shows that equals aren't told apart here"
+			? fmt::format("{} wasn't measured twice, so nothing shows that equals aren't told apart here", comparison.a)
 			: fmt::format("{} was measured twice, as {} too: where it differs from itself there is no verdict",
 						  comparison.a, comparison.control));
 }

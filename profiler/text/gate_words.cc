@@ -108,8 +108,7 @@ std::string outcome_text(const gate::Judgement &judgement, const gate::Outcome &
 
 std::string place_text(const gate::Judgement &judgement, const gate::Outcome &outcome)
 {
-	return outcome.cell ? judgement.keys.at(*outcome.cell)
-						: model::printable(fmt::format("{}", fmt::join(judgement.gate_of(outcome).cells, ", ")));
+	return outcome.cell ? judgement.keys.at(*outcome.cell) : model::printable(outcome.pattern);
 }
 
 std::string counts_text(const gate::Judgement &judgement)

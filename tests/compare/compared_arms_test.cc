@@ -110,6 +110,48 @@ TEST(ComparedArms, WithoutBlocksOfTheControlThereIsNoVerdict)
 		<< "the control has no such cell";
 }
 
+TEST(ComparedArms, TwoBlocksOfTheControlShowNothing)
+{
+	MadeCell again = kAgain;
+	again.rounds = 2;
+	const Judged mean = judged(compared(made_run({kBase, slower_by(0.1), again})), Figure::Mean);
+	EXPECT_EQ(mean.verdict, Verdict::Undecided);
+	EXPECT_EQ(mean.why, Why::NoBlocksOfControl);
+}
+
+// Within the margin the control may differ, but not by as much as the second arm.
+TEST(ComparedArms, WhatTheControlDiffersByAsWellIsNoVerdict)
+{
+	const auto of = [](double by) {
+		MadeCell again = kAgain;
+		again.times = 1.08;
+		analysis::RunResult run = made_run({kBase, slower_by(by), again}, 1, 0.02);
+		for (analysis::CellResult &cell : run.cells) { // a tail is never so surely the same
+			const auto mean_ns = cell.block_figures.mean_ns;
+			cell.block_figures = {};
+			cell.block_figures.mean_ns = mean_ns;
+		}
+		return judged(compared(run, 0.1), Figure::Mean).verdict;
+	};
+	EXPECT_EQ(of(0.095), Verdict::ControlDiffers);
+	EXPECT_EQ(of(0.13), Verdict::Slower);
+}
+
+TEST(ComparedArms, FailedBlocksMayHideASlowerArm)
+{
+	const auto with_failed = [](double by, size_t cell) {
+		analysis::RunResult run = made_run({kBase, slower_by(by), kAgain});
+		run.cells[cell].blocks.failed = 1;
+		return judged(compared(run), Figure::Mean);
+	};
+	for (const double by : {0.0, -0.1})
+		EXPECT_EQ(with_failed(by, 1).why, Why::FailedBlocks) << by;
+	EXPECT_EQ(with_failed(0.1, 1).verdict, Verdict::Slower) << "it is slower already";
+	for (const double by : {0.0, 0.1})
+		EXPECT_EQ(with_failed(by, 0).why, Why::FailedBlocks) << by;
+	EXPECT_EQ(with_failed(-0.1, 0).verdict, Verdict::Faster);
+}
+
 TEST(ComparedArms, MissingDataIsNeverTheSame)
 {
 	const auto of = [](uint32_t rounds, uint32_t rounds_of_opening) {

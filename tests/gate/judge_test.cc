@@ -182,6 +182,30 @@ TEST_F(Judged, ARunThatIsNotWholeNeverPasses)
 	EXPECT_EQ(exit_code(judged({"p50 < 8us"})), ExitCode::Invalid);
 }
 
+TEST_F(Judged, EachPatternMatchesACell)
+{
+	Gate gate = gate_of_all({"p50 < 8us"}, "test");
+	gate.cells = {"*", "sctp *"};
+	const Judgement judgement = judge(result, {gate});
+	EXPECT_EQ(judgement.outcomes[0].reason, Reason::NoCell);
+	EXPECT_EQ(judgement.outcomes[0].pattern, "sctp *");
+	EXPECT_EQ(exit_code(judgement), ExitCode::Usage);
+	try {
+		check_gates({gate}, judgement.keys);
+		FAIL();
+	} catch (const Failure &failure) {
+		EXPECT_NE(std::string(failure.what()).find("no cell of this run has a key like \"sctp *\""), std::string::npos);
+	}
+}
+
+TEST_F(Judged, AGateThatWarnsFailsForWhatIsMissing)
+{
+	result.cells[0].blocks.failed = 1;
+	Gate warns = gate_of_all({"p50 < 8us"}, "test");
+	warns.undecided = Undecided::Warns;
+	EXPECT_EQ(exit_code(judge(result, {warns})), ExitCode::Invalid);
+}
+
 TEST_F(Judged, TheWorstDecidesTheExitCode)
 {
 	Gate warns = gate_of_all({"p50 < 8us"}, "warns");
