@@ -160,12 +160,13 @@ static __noinline void log_loss(__u32 cpu, struct icepath_slot *slot)
 {
 	struct icepath_cpu_state *state = &cpu_states[index_of(cpu)];
 	__u32 count = state->lost;
+	__u64 since_ns = state->lost_since_ns; /* now: what nests may lose more */
 	if (!slot || !count || __sync_val_compare_and_swap(&state->lost, count, 0) != count)
 		return;
 	__u32 position = __sync_fetch_and_add(&slot->position, 1);
 	struct icepath_record *record = record_at(slot, position);
 	fill_header(record, position, cpu, ICEPATH_RECORD_LOSS, ICEPATH_CONTEXT_TASK, 0, bpf_ktime_get_ns());
-	record->loss.begin_ns = state->lost_since_ns;
+	record->loss.begin_ns = since_ns;
 	record->loss.count = count;
 	end_record(record);
 }

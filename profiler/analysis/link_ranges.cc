@@ -40,7 +40,10 @@ public:
 
 	void add(const Link &link, const Exchange &what, const path::Path &path, const path::Observations &seen) override
 	{
-		const size_t place = places_.at({link.client, link.server, link.kind});
+		const auto at = places_.find({link.client, link.server, link.kind});
+		if (at == places_.end())
+			return; // the run has grown since it was read first
+		const size_t place = at->second;
 		LinkRanges &its = ranges_.links[place];
 		const bool is_asked = asked_ && what.sender == asked_->round && what.send_ns == asked_->seq;
 		if (is_asked && (!ranges_.asked || what.is_request))

@@ -28,7 +28,7 @@ constexpr int kNotExecuted = 127; // as of a shell
 	} catch (const Failure &) {
 		_exit(kNotExecuted);
 	}
-	for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
+	for (const int number : {SIGPIPE, SIGXFSZ}) // ignored by icepath; exec(2) resets those that it handles
 		signal(number, SIG_DFL);
 	if (write(parent, &byte, 1) != 1 || read(parent, &byte, 1) != 1) // icepath has ended
 		_exit(kNotExecuted);

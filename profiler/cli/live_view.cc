@@ -46,7 +46,12 @@ LiveView::~LiveView()
 	}
 	comes_.notify_one();
 	thread_.join();
-	overwrite_screen("", 0);
+	try {
+		overwrite_screen("", 0);
+	} catch (const std::exception &) { // the terminal is gone
+	}
+	if (!why_it_ended_.empty())
+		complain(why_it_ended_);
 }
 
 void LiveView::add(model::Window window, std::vector<model::Connection> connections)
@@ -99,7 +104,7 @@ void LiveView::work()
 		while (const std::optional<Waiting> one = next())
 			show(*one);
 	} catch (const std::exception &error) { // the watching goes on, and tells of all at its end
-		complain(std::string("icepath: --live ended: ") + error.what());
+		why_it_ended_ = std::string("icepath: --live ended: ") + error.what();
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -52,6 +53,7 @@ private:
 	std::condition_variable comes_;
 	std::deque<Waiting> waiting_;
 	uint64_t left_out_ = 0, told_left_out_ = 0; // windows; as of what is shown
+	std::string why_it_ended_; // by itself
 	bool is_over_ = false;
 	std::thread thread_; // the last member: it uses the others
 };

@@ -128,7 +128,7 @@ public:
 private:
 	void add(const Thread &thread, const Call &call, const Peers &peers)
 	{
-		if (call.object == 0 || !call.moved || call.bytes == 0)
+		if (call.object == 0 || call.of_no_stream || !call.moved || call.bytes == 0)
 			return;
 		if (call.kind == Call::Kind::Send) {
 			const uint64_t object = peers.comes_out_of(call.object);

@@ -169,6 +169,7 @@ Call call_of(const icepath_record &record, uint32_t index)
 	if (call.moved)
 		call.position = record.call.position;
 	call.stream = stream_of(record);
+	call.of_no_stream = record.call.object_kind >= ICEPATH_OBJECT_UNIX_DATAGRAM;
 	call.accepted = record.call.kind == ICEPATH_CALL_ACCEPT;
 	if (call.accepted || record.call.kind == ICEPATH_CALL_PAIR)
 		call.other_end = record.call.position;

@@ -131,7 +131,7 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 	for (const auto &[tid, thread] : seen.threads)
 		for (const Call &call : thread.calls) {
 			const bool gave = call.kind == Call::Kind::Send, took = call.kind == Call::Kind::Receive;
-			if (call.object == 0 || (!gave && !took) ||
+			if (call.object == 0 || call.of_no_stream || (!gave && !took) ||
 				(call.position != 0 && !peers.wraps(call.object) && !is_pipe(call)))
 				continue;
 			const uint64_t object = gave ? peers.comes_out_of(call.object) : call.object;

@@ -52,6 +52,7 @@ struct Call {
 	uint64_t bytes = 0; // moved; 0: not known
 	uint64_t position = 0; // icepath_record.call.position
 	std::optional<model::StreamKind> stream = {}; // by probes: what its object is; none: no stream, or not known
+	bool of_no_stream = false; // by probes: its object is of another kind
 	bool found_nothing = false; // it took nothing and would have had to wait
 	uint64_t other_end = 0; // it accepted `object`, or made a pair of both; 0: neither, or not known
 	bool accepted = false; // likewise: by accepting

@@ -83,16 +83,18 @@ void Stream::append(const model::Window &window)
 			kept_.slots.push_back(slot);
 			continue;
 		}
-		const uint32_t base = is_apart ? found->position : 0; // its numbers begin again
+		uint32_t &base = shifts_[slot.cpu];
+		if (is_apart) // its numbers may begin again
+			base = found->position - slot.first;
 		found->position = base + slot.position;
 		const auto added = static_cast<std::ptrdiff_t>(found->records.size());
 		found->records.insert(found->records.end(), slot.records.begin(), slot.records.end());
 		for (auto one = found->records.begin() + added; one != found->records.end(); ++one)
 			one->seq += base;
 	}
-	for (const model::SkippedPrograms &some : window.skipped)
-		lost_.push_back(
-			{some.begin_ns, some.end_ns, static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
+	for (const model::SkippedPrograms &some : window.skipped) // what is open longer is given up
+		lost_.push_back({some.begin_ns, std::min(some.end_ns, window.finish.monotonic_ns + decode::kLongestOpenNs),
+						 static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
 }
 
 void Stream::resolve(uint64_t until_ns)

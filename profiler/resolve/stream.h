@@ -8,6 +8,7 @@
 // CalledMessage::decided_ns) until kLate before a window's end is resolved with that window. Records are kept from the
 // begin of the oldest message or request that is still open, and no longer than decode::kLongestOpenNs.
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -70,6 +71,7 @@ private:
 	decode::Positions positions_;
 	decode::Pairing pairing_;
 	model::Window kept_; // records since the oldest that is still needed
+	std::map<int32_t, uint32_t> shifts_; // by CPU: a record's number in `kept_` less that in its window
 	std::vector<path::LossWindow> lost_; // in records that aren't kept any more
 	std::set<decode::CallKey> told_messages_, told_requests_; // by the first message's give
 	uint64_t resolved_ns_ = 0;

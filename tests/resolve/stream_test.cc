@@ -288,6 +288,23 @@ TEST_F(StreamTest, TcpsPositionsWrap)
 		(Lines{"exact 1000..1300", "exact 2000..2300", "exact 3000..3300", "exact 4000..4300"}));
 }
 
+// What is announced at a socket shows its peer, of datagrams as well.
+TEST_F(StreamTest, DatagramsAreNoStream)
+{
+	for (const uint8_t kind : {ICEPATH_OBJECT_UNIX_STREAM, ICEPATH_OBJECT_UNIX_DATAGRAM, ICEPATH_OBJECT_ANONYMOUS}) {
+		watched.records.clear();
+		watched.thread(kClient, "client");
+		watched.thread(kServer, "server");
+		watched.ready(kClient, 1050, kS);
+		watched.give(kClient, 1000, 1100, kC, 50, kind == ICEPATH_OBJECT_UNIX_STREAM ? 50 : -1).call.object_kind = kind;
+		watched.take(kServer, 1200, 1300, kS, 50, kind == ICEPATH_OBJECT_UNIX_STREAM ? 50 : -1).call.object_kind = kind;
+		watched.slept(kServer, 1310, 1400, 1450, kClient);
+		watched.take(kServer, 1305, 1500, kS, 0).call.object_kind = kind;
+		const Result all = resolved(watched.windows(), {});
+		EXPECT_EQ(all.told.short_messages.size(), kind == ICEPATH_OBJECT_UNIX_STREAM ? 1u : 0u) << int{kind};
+	}
+}
+
 // As a file may say that wasn't written by icepath.
 TEST_F(StreamTest, MoreBytesThanTheStreamHasHarmNothing)
 {
