@@ -72,7 +72,9 @@ public:
 			for (const char *name : {kProfiles, "ROS_DISCOVERY_SERVER"})
 				if (!is_of_arm(name))
 					unsetenv(name);
-			fast::DomainParticipantFactory::get_instance()->load_profiles(); // of an arm
+			setenv("SKIP_DEFAULT_XML", "1", 1); // nor those in the current folder
+			if (is_of_arm(kProfiles))
+				fast::DomainParticipantFactory::get_instance()->load_profiles();
 			fast::Log::SetVerbosity(fast::Log::Error);
 			fast::Log::ClearConsumers();
 			eprosima::fastrtps::LibrarySettingsAttributes settings;
@@ -132,7 +134,9 @@ private:
 	// What an arm's profiles choose stays.
 	static fast::DomainParticipantQos transport_of(const FastSetup &setup)
 	{
-		fast::DomainParticipantQos qos = fast::DomainParticipantFactory::get_instance()->get_default_participant_qos();
+		fast::DomainParticipantQos qos;
+		if (is_of_arm(kProfiles))
+			qos = fast::DomainParticipantFactory::get_instance()->get_default_participant_qos();
 		if (!qos.transport().user_transports.empty())
 			return qos;
 		qos.transport().use_builtin_transports = false;
@@ -166,7 +170,9 @@ private:
 	bool make_writer(fast::Topic *topic, const FastSetup &setup)
 	{
 		fast::Publisher *publisher = topic ? participant_->create_publisher(fast::PUBLISHER_QOS_DEFAULT) : nullptr;
-		fast::DataWriterQos qos = publisher ? publisher->get_default_datawriter_qos() : fast::DATAWRITER_QOS_DEFAULT;
+		fast::DataWriterQos qos;
+		if (publisher && is_of_arm(kProfiles))
+			qos = publisher->get_default_datawriter_qos();
 		set_up(qos, setup);
 		if (is_of_arm(kProfiles)) {
 			writer = publisher ? publisher->create_datawriter(topic, qos) : nullptr;
@@ -185,7 +191,9 @@ private:
 	bool make_reader(fast::Topic *topic, const FastSetup &setup)
 	{
 		fast::Subscriber *subscriber = topic ? participant_->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT) : nullptr;
-		fast::DataReaderQos qos = subscriber ? subscriber->get_default_datareader_qos() : fast::DATAREADER_QOS_DEFAULT;
+		fast::DataReaderQos qos;
+		if (subscriber && is_of_arm(kProfiles))
+			qos = subscriber->get_default_datareader_qos();
 		set_up(qos, setup);
 		reader = subscriber
 					 ? subscriber->create_datareader(topic, qos, setup.listener, fast::StatusMask::data_available())

@@ -34,11 +34,11 @@ using model::SendStamp;
 
 constexpr double kNsPerS = 1e9;
 
-// A text as a file name and tag: letters, digits, '.' and '-' only.
+// A text as a file name and tag: letters, digits, '.', '_' and '-' only.
 std::string plain(std::string name)
 {
 	const auto is_plain = [](char c) {
-		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
 	};
 	std::ranges::replace_if(name, [&](char c) { return !is_plain(c); }, '-');
 	return name;
@@ -153,7 +153,7 @@ public:
 	explicit Csv(const std::shared_ptr<Folder> &folder) : file_(folder, "messages.csv")
 	{
 		file_.add("target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,to_side,"
-				  "seq,warm_up,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between,sampled\n");
+				  "seq,warm_up,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between,sampled,arm\n");
 	}
 
 	void add(const model::Block &block, const model::Cell &cell) override
@@ -179,8 +179,8 @@ public:
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(fmt::format("{},{:d},{},{},{:d}\n", line, is_counted(block), rate,
-									  model::name(model::between(cell)), block.window->is_sampled()));
+				file_.add(fmt::format("{},{:d},{},{},{:d},{}\n", line, is_counted(block), rate,
+									  model::name(model::between(cell)), block.window->is_sampled(), cell.arm));
 			}
 		}
 	}

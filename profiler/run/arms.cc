@@ -54,8 +54,8 @@ fs::path resolved(const model::Arm &arm, const char *key, const std::string &pat
 		refuse(arm, fmt::format("{} isn't a {}", given, is_folder ? "folder" : "file"));
 	if (access(found.c_str(), is_folder ? R_OK | X_OK : R_OK))
 		refuse(arm, fmt::format("{} can't be read", given));
-	if (is_folder && found.native().find(':') != std::string::npos)
-		refuse(arm, fmt::format("{}: a path that others are added to after a ':' can't have one", given));
+	if (is_folder && found.native().find_first_of(":;") != std::string::npos) // ld.so(8) takes both for separators
+		refuse(arm, fmt::format("{}: a folder in a list of folders can't have ':' or ';' in its name", given));
 	check_not_emptied(arm, is_folder ? found : found.parent_path(), given);
 	return found;
 }
@@ -78,14 +78,13 @@ std::vector<fs::path> contents_of(const fs::path &folder)
 
 model::Arm found(model::Arm arm)
 {
-	if (!arm.plugins.empty())
+	if (!arm.plugins.empty()) {
 		arm.plugins = resolved(arm, "plugins", arm.plugins, true);
+		targets::check_folder_not_others(arm.plugins, "plug-in");
+	}
 	if (!arm.library_path.empty()) {
 		arm.library_path = resolved(arm, "lib", arm.library_path, true);
-		targets::check_not_others(arm.library_path, "library");
-		if (geteuid() == 0)
-			for (const fs::path &file : contents_of(arm.library_path))
-				targets::check_not_others(file, "library");
+		targets::check_folder_not_others(arm.library_path, "library");
 	}
 	if (!arm.config.empty()) {
 		arm.config = resolved(arm, "config", arm.config, false);

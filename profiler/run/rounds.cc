@@ -66,6 +66,22 @@ std::vector<size_t> with_other_arms(const std::vector<Visit> &visits, const std:
 	return firsts;
 }
 
+std::vector<size_t> order_of_visits(uint32_t round, const std::vector<size_t> &firsts)
+{
+	// Of sixteen rounds those pairs are 1 and 2, 4 and 9, 10 and 12.
+	const uint32_t pairs = 3 * (round / 16) + (round % 16 > 2 ? 1 : 0) + (round % 16 > 9 ? 1 : 0);
+	std::vector<size_t> order(firsts.size());
+	std::iota(order.begin(), order.end(), size_t{0});
+	for (auto begin = order.begin(); begin != order.end();) {
+		const auto end = std::find_if(begin, order.end(), [&](size_t v) { return firsts[v] != firsts[*begin]; });
+		std::rotate(begin, begin + static_cast<ptrdiff_t>(pairs % static_cast<size_t>(end - begin)), end);
+		begin = end;
+	}
+	if (goes_back(round))
+		std::ranges::reverse(order);
+	return order;
+}
+
 uint64_t first_after_ns(const model::Cell &cell, size_t n, size_t cells)
 {
 	return cells > 1 ? kSettleNs + period_ns(cell) * n / cells : 0;

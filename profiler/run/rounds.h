@@ -48,4 +48,9 @@ inline constexpr uint32_t kSampledBlocks = 4;
 // follows another more often than the reverse. Of eight rounds the latter are three, so the next eight are inverted.
 constexpr bool goes_back(uint32_t round) { return (round % 4 >= 2) != (round % 16 >= 8); }
 
+// Indices of the visits in the order in which the round measures them. Those that follow one another and are of one
+// cell's arms begin with another one in each pair of rounds that has neither probes nor hardware counters: no arm is
+// always the first, or always between two others. `firsts`: of with_other_arms().
+std::vector<size_t> order_of_visits(uint32_t round, const std::vector<size_t> &firsts);
+
 } // namespace icepath::run

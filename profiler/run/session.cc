@@ -70,7 +70,7 @@ public:
 		  cpus_(model::cpus_of(plan.cells)),
 		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9) -
 				  machine::kWakesNs),
-		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)),
+		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)), firsts_(with_other_arms(visits_, plan.cells)),
 		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages)),
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
 		  middleware_(&helper, &interrupted, options.root_spaces, options.daemon_cpus, head_.arms),
@@ -191,7 +191,7 @@ private:
 	// Called between pairs of rounds, so that both rounds of a pair, with and without probes, have the same processes.
 	void open_anew()
 	{
-		const std::vector<bool> due = budget_.openings_due(with_other_arms(visits_, plan_.cells));
+		const std::vector<bool> due = budget_.openings_due(firsts_);
 		for (size_t v = 0; v < visits_.size() && probes_.works() && !interrupted; v++) {
 			if (!due[v] && std::ranges::none_of(visits_[v], [&](size_t i) { return cells_.failed(i); }))
 				continue;
@@ -242,8 +242,7 @@ private:
 	void run_round(uint32_t round)
 	{
 		progress_.probed = (is_probed(round) || options_.always_probed) && probes_.works();
-		for (size_t n = 0; n < visits_.size(); n++) {
-			const size_t v = goes_back(round) ? visits_.size() - 1 - n : n;
+		for (const size_t v : order_of_visits(round, firsts_)) {
 			Visit visit = cells_.living(visits_[v]);
 			if (goes_back(round))
 				std::reverse(visit.begin(), visit.end());
@@ -464,6 +463,7 @@ private:
 	const std::vector<uint32_t> cpus_; // of all cells
 	const uint64_t end_ns_; // when the report must be complete
 	const std::vector<Visit> visits_; // of a round, in forward order
+	const std::vector<size_t> firsts_; // of with_other_arms()
 	Budget budget_; // by visit
 	BlockWishes wishes_;
 	RunProbes probes_;

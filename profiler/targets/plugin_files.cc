@@ -59,6 +59,35 @@ void check_not_others(const std::string &path, const char *what)
 	}
 }
 
+void check_folder_not_others(const std::string &folder, const char *what)
+{
+	if (geteuid() != 0)
+		return;
+	check_not_others(folder, what);
+	const auto refuse = [&](const std::string &why) {
+		throw Failure(ExitCode::Usage, fmt::format("root loads no {} from {}, since {}: run icepath by sudo from an "
+												   "ordinary user, or make a folder of root's with plain files",
+												   what, folder, why));
+	};
+	const auto check = [&](const fs::path &path) {
+		struct stat status{};
+		const bool is_link = lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+		if (status.st_uid != 0 || (!is_link && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
+			refuse(fmt::format("others can change {}", path.string()));
+		std::error_code dangling;
+		const fs::path real = is_link ? fs::canonical(path, dangling) : path;
+		if (dangling || (is_link && (!fs::is_regular_file(real) || !real.string().starts_with(folder + "/"))))
+			refuse(fmt::format("the link {} doesn't lead to a file in it", path.string()));
+	};
+	std::error_code unreadable;
+	check(folder);
+	for (fs::recursive_directory_iterator at(folder, unreadable), end; !unreadable && at != end;
+		 at.increment(unreadable))
+		check(at->path());
+	if (unreadable)
+		refuse(unreadable.message());
+}
+
 std::vector<std::string> plugin_paths(const std::vector<std::string> &folders)
 {
 	std::vector<std::string> paths;

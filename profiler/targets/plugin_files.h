@@ -15,6 +15,9 @@ std::vector<std::string> plugin_paths(const std::vector<std::string> &folders = 
 // What root loads must not be changeable by others: `path`, without links on its way, and the folders above it. Throws
 // Failure(Usage) for root if it is. `what`: "plug-in", for the sentence.
 void check_not_others(const std::string &path, const char *what);
+// The same of a folder whose files are looked up by name later: nobody else may add or change anything in it, and its
+// links lead to files in it.
+void check_folder_not_others(const std::string &folder, const char *what);
 
 // An adapter that isn't here. One of the others is set: what was missing when icepath was configured, a Debian package
 // or a library that Debian doesn't package; the CMake option with which cargo builds the adapter; or the package of

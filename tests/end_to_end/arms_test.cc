@@ -169,7 +169,8 @@ TEST_F(Arms, RootLoadsNothingThatOthersCanChange)
 	for (const char *what : {"libsome.so", "config.xml"})
 		ASSERT_EQ(chown((builds / "lib" / what).c_str(), 65534, 65534), 0);
 	for (const auto &[key, what] :
-		 {std::pair{"lib=" + (builds / "lib").string(), "root loads no library from " + (builds / "lib/").string()},
+		 {std::pair{"lib=" + (builds / "lib").string(),
+					"root loads no library from " + (builds / "lib").string() + ", since others"},
 		  {"config=" + (builds / "lib/config.xml").string(), "root loads no configuration from"}}) {
 		const Outcome outcome = run_arms({"a:plugins=" + plain + "," + key}, {"-t", "pipe", "-d", "3"});
 		EXPECT_EQ(outcome.exit_code, 2) << key;

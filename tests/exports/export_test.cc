@@ -94,9 +94,9 @@ TEST_F(ExportTest, ATableHasEveryMessage)
 			  1)
 		<< "the delayed answer";
 	for (const std::string &line : lines)
-		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 19) << line;
-	EXPECT_TRUE(lines[0].ends_with(",between,sampled")) << lines[0];
-	EXPECT_TRUE(lines[1].ends_with(",processes,0")) << lines[1];
+		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 20) << line;
+	EXPECT_TRUE(lines[0].ends_with(",between,sampled,arm")) << lines[0];
+	EXPECT_TRUE(lines[1].ends_with(",processes,0,")) << lines[1];
 }
 
 TEST_F(ExportTest, EachPathFollowsItsBlockAndTilesItsTime)

@@ -190,8 +190,8 @@ TEST_F(MaxRateReport, HistogramsAreOfTheFoundRateAndTheTableOfMessagesIsWhole)
 	EXPECT_EQ(lines_of(paths[0]).size(), 3 + 4u);
 	const auto messages = lines_of(paths[1]);
 	EXPECT_EQ(messages.size(), 1 + 13 * (kSentMessages + 2));
-	EXPECT_TRUE(messages[0].ends_with(",rate_hz,between,sampled"));
-	EXPECT_TRUE(messages[1].ends_with(",16406.7,processes,0")) << messages[1];
+	EXPECT_TRUE(messages[0].ends_with(",rate_hz,between,sampled,arm"));
+	EXPECT_TRUE(messages[1].ends_with(",16406.7,processes,0,")) << messages[1];
 }
 
 } // namespace

@@ -94,15 +94,27 @@ TEST_F(ArmsFound, BelongToRootAloneIfRootRuns)
 	EXPECT_EQ(complaint(config), "");
 	ASSERT_EQ(chown((folder / "lib/liba.so").c_str(), 65534, 65534), 0);
 	ASSERT_EQ(chmod((folder / "config.xml").c_str(), 0666), 0);
-	EXPECT_NE(complaint(lib).find("root loads no library from " + (folder / "lib/liba.so").string()),
-			  std::string::npos);
+	EXPECT_NE(complaint(lib).find("others can change " + (folder / "lib/liba.so").string()), std::string::npos);
 	EXPECT_NE(complaint(config).find("root loads no configuration from"), std::string::npos);
 	fs::remove(folder / "lib/liba.so");
 	std::ofstream(folder / "elsewhere") << "x";
 	ASSERT_EQ(chown((folder / "elsewhere").c_str(), 65534, 65534), 0);
-	fs::create_symlink(folder / "elsewhere", folder / "lib/liba.so");
-	EXPECT_NE(complaint(lib).find("root loads no library from " + (folder / "elsewhere").string()), std::string::npos)
-		<< "a link leads there";
+	const auto leads_away = [&] {
+		return complaint(lib).find("the link " + (folder / "lib/liba.so").string() + " doesn't lead") !=
+			   std::string::npos;
+	};
+	for (const fs::path &to : {folder / "elsewhere", folder / "nowhere", folder / "lib/inner"}) {
+		fs::create_directories(folder / "lib/inner");
+		fs::create_symlink(to, folder / "lib/liba.so");
+		EXPECT_TRUE(leads_away()) << to;
+		fs::remove(folder / "lib/liba.so");
+	}
+	std::ofstream(folder / "lib/liba.so.1") << "x";
+	fs::create_symlink("liba.so.1", folder / "lib/liba.so");
+	EXPECT_EQ(complaint(lib), "");
+	ASSERT_EQ(chmod((folder / "lib/inner").c_str(), 01777), 0);
+	EXPECT_NE(complaint(lib).find("others can change " + (folder / "lib/inner").string()), std::string::npos)
+		<< "others could add libraries to it";
 }
 
 TEST(ArmsEnvironment, NamesFoldersFilesAndVariables)

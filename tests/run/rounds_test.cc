@@ -113,6 +113,33 @@ TEST(Visits, OfOtherArmsAreFound)
 	EXPECT_EQ(with_other_arms(visits_of(cells), cells), (std::vector<size_t>{0, 1, 0, 1, 4}));
 }
 
+// Of three arms each is as often before each other one, first, between them, and last.
+TEST(Visits, OfArmsChangePlaces)
+{
+	const std::vector<size_t> firsts = {0, 1, 1, 1, 4};
+	std::vector<std::vector<int>> before(5, std::vector<int>(5)), at(5, std::vector<int>(5));
+	for (uint32_t round = 0; round < 48; ++round) {
+		std::vector<size_t> order = order_of_visits(round, firsts);
+		EXPECT_EQ(order.size(), 5u);
+		if (is_probed(round) || counts_hardware(round))
+			continue;
+		for (size_t i = 0; i < order.size(); ++i) {
+			at[order[i]][i]++;
+			for (size_t later = i + 1; later < order.size(); ++later)
+				before[order[i]][order[later]]++;
+		}
+	}
+	for (size_t one = 0; one < 5; ++one)
+		for (size_t other = 0; other < 5; ++other)
+			EXPECT_EQ(before[one][other], before[other][one]) << one << other;
+	for (size_t arm = 1; arm <= 3; ++arm)
+		for (size_t place = 1; place <= 3; ++place)
+			EXPECT_EQ(at[arm][place], at[1][1]) << arm << place;
+	const std::vector<size_t> alone = {0, 1, 2};
+	EXPECT_EQ(order_of_visits(1, alone), alone);
+	EXPECT_EQ(order_of_visits(20, alone), order_of_visits(4, alone));
+}
+
 // A period that is nearly a simple fraction or multiple of the messages' meets them in few places.
 TEST(SamplingPeriod, IsNoSimpleFractionOfTheMessagesPeriod)
 {
