@@ -30,6 +30,10 @@
 #   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
 
 BUILD ?= build
+# A space in its path ends a target, and $(abspath) takes it for the end of a path.
+empty :=
+BUILD_AS_TARGET := $(subst $(empty) $(empty),\ ,$(BUILD))
+BUILD_PATH := $(if $(filter /%,$(firstword $(BUILD))),,$(CURDIR)/)$(BUILD)
 # Not every shell makes a home of "~" after "=". Where install and uninstall go, if not where the build says.
 GIVEN_PREFIX := $(PREFIX:~/%=$(HOME)/%)
 override PREFIX := $(or $(GIVEN_PREFIX),/usr/local)
@@ -78,23 +82,23 @@ endif
 
 .PHONY: all deps middleware-deps test-deps run test test-unit test-machine test-vm test-all vmtest bench install
 .PHONY: check sanitize sanitize-recent race fuzz fuzz-corpus format check-format tidy tidy-recent clean
-all: $(BUILD)/build.ninja
-	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
+all: $(BUILD_AS_TARGET)/build.ninja
+	$(Q)ninja -C "$(BUILD)" -j $(JOBS) $(NINJA_FLAGS)
 
 .PHONY: all-with-tests
-all-with-tests: $(BUILD)/build.ninja
-	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS) all tests
+all-with-tests: $(BUILD_AS_TARGET)/build.ninja
+	$(Q)ninja -C "$(BUILD)" -j $(JOBS) $(NINJA_FLAGS) all tests
 
 # Ninja runs cmake again by itself when a CMake file changes; a package that came since may be a library that was
 # missing.
-$(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status)
+$(BUILD_AS_TARGET)/build.ninja: $(wildcard /var/lib/dpkg/status)
 	$(Q)$(MAKE) configure
-	$(Q)touch $@
+	$(Q)touch "$@"
 
 .PHONY: configure
 configure: tools-present
-	$(Q)mkdir -p $(BUILD)
-	$(Q)cmake/quietly.sh cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
+	$(Q)mkdir -p "$(BUILD)"
+	$(Q)cmake/quietly.sh cmake -S . -B "$(BUILD)" -G Ninja $(CMAKE_FLAGS)
 
 .PHONY: tools-present
 tools-present:
@@ -114,36 +118,36 @@ test-deps:
 
 run: deps
 	$(Q)$(MAKE) all
-	$(Q)cd $(MEASURE_IN) && $(SUDO) $(PROGRAMS)/icepath run $(ARGS)
+	$(Q)cd "$(MEASURE_IN)" && $(SUDO) $(PROGRAMS)/icepath run $(ARGS)
 
 test: test-deps
 	$(Q)$(MAKE) configure all-with-tests
-	$(Q)tests/run.py $(BUILD)
+	$(Q)tests/run.py "$(BUILD)"
 
 # The parts of it: what needs no probes; what has the machine for itself; the same in a virtual one.
 test-unit test-machine test-vm: all-with-tests
 test-unit:
-	$(Q)tests/run.py $(BUILD) --label-exclude machine
+	$(Q)tests/run.py "$(BUILD)" --label-exclude machine
 test-machine:
-	$(Q)tests/run.py $(BUILD) --label-regex machine --exclude-regex '^vm$$'
+	$(Q)tests/run.py "$(BUILD)" --label-regex machine --exclude-regex '^vm$$'
 test-vm:
-	$(Q)tests/run.py $(BUILD) --tests-regex '^vm$$'
+	$(Q)tests/run.py "$(BUILD)" --tests-regex '^vm$$'
 
 # What a change can be judged by in five minutes, wherever it stands between an edit and a push. What isn't committed
 # is part of it. By default it began at origin/main, or is the last commit.
 BASE ?= $(shell git log -n 1 --format=origin/main origin/main..HEAD 2>/dev/null | grep . || echo HEAD~1)
 check: develop-deps
 	$(Q)$(MAKE) configure check-format
-	$(Q)tests/touched.py $(BUILD) $(BASE)..HEAD 200
-	$(Q)tests/house/tidy.sh $(BUILD) $(BASE)..HEAD 60
+	$(Q)tests/touched.py "$(BUILD)" $(BASE)..HEAD 200
+	$(Q)tests/house/tidy.sh "$(BUILD)" $(BASE)..HEAD 60
 
 vmtest: test-deps
 	$(Q)$(MAKE) configure all-with-tests
-	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
+	$(Q)tests/vm/run.sh . "$(BUILD)" full $(ARGS)
 
 # bench-NAME with its options, and the file for its figures.
 define benchmark
-$(Q)cd $(MEASURE_IN) && $(SUDO) $(PROGRAMS)/as_installed $(PROGRAMS)/bench-$(1) --json results/$(2).json $(ARGS)
+$(Q)cd "$(MEASURE_IN)" && $(SUDO) $(PROGRAMS)/as_installed $(PROGRAMS)/bench-$(1) --json results/$(2).json $(ARGS)
 endef
 
 # What the capture costs, beside bpftrace, perf and trace-cmd; how fast the transports are, beside sockperf, fio and
@@ -151,25 +155,25 @@ endef
 # of it runs.
 bench: test-deps
 	$(Q)$(MAKE) configure all-with-tests
-	$(Q)mkdir -p $(MEASURE_IN)/results
+	$(Q)mkdir -p "$(MEASURE_IN)/results"
 	$(call benchmark,capture-cost --scripts "$(CURDIR)/tools",bench)
 	$(call benchmark,transports,transports)
 	$(call benchmark,middleware,middleware-bench)
 	$(Q)echo "the figures are in bench.json, transports.json and middleware-bench.json in $(MEASURE_IN)/results"
 
 install: all
-	$(Q)cmake/quietly.sh cmake --install $(BUILD) $(if $(GIVEN_PREFIX),--prefix "$(GIVEN_PREFIX)")
+	$(Q)cmake/quietly.sh cmake --install "$(BUILD)" $(if $(GIVEN_PREFIX),--prefix "$(GIVEN_PREFIX)")
 
 .PHONY: uninstall
 uninstall: all
-	$(Q)cmake/uninstall.sh $(BUILD) "$(GIVEN_PREFIX)"
+	$(Q)cmake/uninstall.sh "$(BUILD)" "$(GIVEN_PREFIX)"
 
 # PACKAGE_VERSION is another version than that of the last commit.
 .PHONY: package package-deps
 package-deps:
 	$(Q)cmake/install-packages.sh build package
 package: package-deps all
-	$(Q)packaging/make.sh $(BUILD)
+	$(Q)packaging/make.sh "$(BUILD)"
 
 # Names functions and lines by binutils, which is there; LLVM's llvm-symbolizer is another package.
 export ASAN_OPTIONS ?= external_symbolizer_path=$(shell command -v addr2line)
@@ -177,28 +181,28 @@ export TSAN_OPTIONS ?= $(ASAN_OPTIONS)
 
 # build-memory or build-thread, beside BUILD, and what is to be built there.
 define sanitized
-$(Q)$(MAKE) configure BUILD=$(BUILD)-$(1) SANITIZE=$(1)
-$(Q)ninja -C $(BUILD)-$(1) -j $(JOBS) $(NINJA_FLAGS) $(2)
+$(Q)$(MAKE) configure BUILD="$(BUILD)-$(1)" SANITIZE=$(1)
+$(Q)ninja -C "$(BUILD)-$(1)" -j $(JOBS) $(NINJA_FLAGS) $(2)
 endef
 
 sanitize: develop-deps
 	$(call sanitized,memory,tests)
-	$(Q)tests/run.py $(BUILD)-memory --label-exclude program
+	$(Q)tests/run.py "$(BUILD)-memory" --label-exclude program
 
 # What the gates before it built in $(BUILD) says which these are.
 SANITIZE_SECONDS ?= 210
 sanitize-recent: develop-deps all-with-tests
-	$(Q)$(MAKE) configure BUILD=$(BUILD)-memory SANITIZE=memory
-	$(Q)tests/touched.py $(BUILD)-memory -200 $(SANITIZE_SECONDS) $(BUILD)
+	$(Q)$(MAKE) configure BUILD="$(BUILD)-memory" SANITIZE=memory
+	$(Q)tests/touched.py "$(BUILD)-memory" -200 $(SANITIZE_SECONDS) "$(BUILD)"
 
 race: develop-deps
 	$(call sanitized,thread,tests)
-	$(Q)tests/run.py $(BUILD)-thread --label-exclude program
+	$(Q)tests/run.py "$(BUILD)-thread" --label-exclude program
 
 FUZZ_SECONDS ?= 60
 fuzz: develop-deps
 	$(call sanitized,memory,fuzzers)
-	$(Q)tests/fuzz/run.sh $(BUILD)-memory $(FUZZ_SECONDS)
+	$(Q)tests/fuzz/run.sh "$(BUILD)-memory" $(FUZZ_SECONDS)
 
 # Of the tree: what tests/fuzz/corpus.cc makes.
 fuzz-corpus: all-with-tests
@@ -207,7 +211,7 @@ fuzz-corpus: all-with-tests
 # Against the versions in tests/plugin_abi.
 .PHONY: check-abi
 check-abi: test-deps all-with-tests
-	$(Q)tests/run.py $(BUILD) --tests-regex '^(plugin_abi\.|PluginAbi\.)'
+	$(Q)tests/run.py "$(BUILD)" --tests-regex '^(plugin_abi\.|PluginAbi\.)'
 
 # The packages in a bare Debian 12 and 13, below PACKAGES_IN, which is removed.
 PACKAGES_IN ?= /tmp/icepath-packages
@@ -218,12 +222,12 @@ test-packages: develop-deps
 # Compiles the probes and unit tests for arm64, and runs these by qemu: of the model, the walk and plug-ins' interface;
 # test-arm64 also those of rates and statistics, which compute for minutes there. Says what arm64 doesn't have.
 define emulated
-$(Q)$(SUDO) tests/arm64/sysroot.sh $(abspath $(BUILD)-arm64-root)
-$(Q)$(MAKE) configure BUILD=$(BUILD)-arm64 ARM64_ROOT=$(abspath $(BUILD)-arm64-root) EMULATED="$(1)"
-$(Q)ninja -C $(BUILD)-arm64 -j $(JOBS) $(NINJA_FLAGS) capture_skel_header calibration_skel_header \
+$(Q)$(SUDO) tests/arm64/sysroot.sh "$(BUILD_PATH)-arm64-root"
+$(Q)$(MAKE) configure BUILD="$(BUILD)-arm64" ARM64_ROOT="$(BUILD_PATH)-arm64-root" EMULATED="$(1)"
+$(Q)ninja -C "$(BUILD)-arm64" -j $(JOBS) $(NINJA_FLAGS) capture_skel_header calibration_skel_header \
 	claims_skel_header tests
-$(Q)tests/run.py $(BUILD)-arm64 --exclude-regex '^plugin_abi\.'
-$(Q)qemu-aarch64-static -L $(BUILD)-arm64-root $(BUILD)-arm64/bin/left_out
+$(Q)tests/run.py "$(BUILD)-arm64" --exclude-regex '^plugin_abi\.'
+$(Q)qemu-aarch64-static -L "$(BUILD)-arm64-root" "$(BUILD)-arm64/bin/left_out"
 endef
 
 .PHONY: test-arm64 test-arm64-short
@@ -237,9 +241,9 @@ HOMES ?= each
 IN_HOMES ?= make run && make test
 .PHONY: test-bare-root test-homes
 test-bare-root: develop-deps
-	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root
+	$(Q)$(SUDO) .ci/bare-root "$(BUILD)-bare-root"
 test-homes: develop-deps
-	$(Q)$(SUDO) .ci/bare-root $(BUILD)-bare-root .ci/in-a-home "$(HOMES)" sh -c '$(IN_HOMES)'
+	$(Q)$(SUDO) .ci/bare-root "$(BUILD)-bare-root" .ci/in-a-home "$(HOMES)" sh -c '$(IN_HOMES)'
 
 .PHONY: develop-deps
 develop-deps:
@@ -250,18 +254,18 @@ format: test-deps
 	$(Q)git ls-files --cached --others --exclude-standard '*.py' | xargs ls 2>/dev/null | xargs black -q
 
 check-format: test-deps
-	$(Q)mkdir -p $(BUILD)
-	$(Q)tests/house/check.sh layout . $(BUILD)
+	$(Q)mkdir -p "$(BUILD)"
+	$(Q)tests/house/check.sh layout . "$(BUILD)"
 
 tidy: develop-deps all-with-tests
-	$(Q)tests/house/tidy.sh $(BUILD) all
+	$(Q)tests/house/tidy.sh "$(BUILD)" all
 
 TIDY_SECONDS ?= 120
 tidy-recent: develop-deps all-with-tests
-	$(Q)tests/house/tidy.sh $(BUILD) -50 $(TIDY_SECONDS)
+	$(Q)tests/house/tidy.sh "$(BUILD)" -50 $(TIDY_SECONDS)
 
 test-all:
 	$(Q).ci/run all
 
 clean:
-	$(Q)rm -rf $(BUILD) $(BUILD)-memory $(BUILD)-thread $(BUILD)-arm64
+	$(Q)rm -rf "$(BUILD)" "$(BUILD)-memory" "$(BUILD)-thread" "$(BUILD)-arm64"

@@ -106,7 +106,7 @@ struct Said {
 
 Said restore()
 {
-	FILE *doctor = popen((std::string(ICEPATH_PROGRAM) + " doctor --restore 2>&1").c_str(), "r");
+	FILE *doctor = popen(("'" + std::string(ICEPATH_PROGRAM) + "' doctor --restore 2>&1").c_str(), "r");
 	std::string text;
 	for (int c = 0; (c = std::fgetc(doctor)) != EOF;)
 		text += static_cast<char>(c);
