@@ -25,6 +25,7 @@ struct StoredArms {
 	std::vector<std::string> names = {"base", "new", "base-again"};
 	std::string measured_last = {}; // this one has no block after it; empty: all are measured
 	bool has_arms = true;
+	std::string unmeasured = {};
 };
 
 class ComparisonOfRun : public testing::Test {
@@ -48,7 +49,8 @@ protected:
 		rundir::Writer writer(path, head);
 		for (uint32_t round = 0; round < kRounds; ++round)
 			for (uint32_t cell = 0; cell < head.cells.size(); ++cell)
-				if (arms.measured_last.empty() || arms.names[cell] == arms.measured_last)
+				if ((arms.measured_last.empty() || arms.names[cell] == arms.measured_last) &&
+					arms.names[cell] != arms.unmeasured)
 					writer.add(block(head.cells[cell], arms.names[cell] == "new", cell, round));
 		writer.finish({});
 		return path;
@@ -119,6 +121,22 @@ TEST_F(ComparisonOfRun, IsRefusedIfNothingOfAnArmWasMeasured)
 	EXPECT_EQ(told({.run = run}).at("comparisons").at(0).at("cells").at(0).at("figures").at(0).at("why"),
 			  "no_blocks_in_b");
 	EXPECT_FALSE(comparison_of({.run = stored("all", {})}, {}).refused);
+}
+
+TEST_F(ComparisonOfRun, IsRefusedIfOneArmOfSeveralWasNotMeasured)
+{
+	StoredArms arms{.names = {"base", "new", "other"}};
+	EXPECT_FALSE(comparison_of({.run = stored("all", arms)}, {}).refused);
+	arms.unmeasured = "other";
+	EXPECT_TRUE(comparison_of({.run = stored("run", arms)}, {}).refused);
+}
+
+// A run beside itself would show no drift.
+TEST_F(ComparisonOfRun, RepeatsMustBeOtherRuns)
+{
+	const StoredArms arms{.names = {"pipe", "lib"}, .has_arms = false};
+	const std::string one = stored("one", arms), two = stored("two", arms);
+	EXPECT_NE(refusal({.run = one, .other = two, .repeats = {one}}).find("is the same run as"), std::string::npos);
 }
 
 TEST_F(ComparisonOfRun, ArmsMustBeOfTheRun)
