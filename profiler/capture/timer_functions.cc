@@ -28,8 +28,9 @@ TimerFunctions timer_functions(std::string_view kallsyms)
 			continue;
 		icepath_timer_function &function = found.at(static_cast<size_t>(known - kTimerFunctions.begin()));
 		uint64_t address = 0;
-		if (std::from_chars(line.data(), line.data() + type, address, 16).ptr == line.data() + type &&
-			function.address == 0)
+		const std::string_view digits = line.substr(0, type);
+		const char *digits_end = digits.data() + digits.size();
+		if (function.address == 0 && std::from_chars(digits.data(), digits_end, address, 16).ptr == digits_end)
 			function.address = address;
 	}
 	return found;

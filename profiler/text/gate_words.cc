@@ -100,7 +100,7 @@ std::string figure_text(const gate::Expectation &expected, const gate::Measured 
 
 std::string outcome_text(const gate::Judgement &judgement, const gate::Outcome &outcome)
 {
-	const std::string reason = reason_text(judgement, outcome);
+	std::string reason = reason_text(judgement, outcome);
 	if (!outcome.measured)
 		return reason;
 	return figure_text(judgement.expectation_of(outcome), *outcome.measured) + (reason.empty() ? "" : ": " + reason);

@@ -118,6 +118,13 @@ public:
 	std::string path;
 };
 
+// Whoever wants one goes on as its user.
+fs::path plugin(const std::string &what)
+{
+	EXPECT_TRUE(test::become_owner_of_build());
+	return fs::path(DAEMON_PLUGINS) / ("icepath-daemon-" + what + ".so");
+}
+
 model::Cell cell_of_arm(const std::string &arm)
 {
 	model::Cell cell;
@@ -129,6 +136,7 @@ model::Cell cell_of_arm(const std::string &arm)
 // Its folders are known before the first use of the space, whichever arm is first.
 TEST(Middleware, ArmsHaveTheirOwnSpacesFoldersDaemonsAndVariables)
 {
+	const std::string reads = plugin("reads");
 	const KeptFolder lib, other, linked;
 	fs::create_directory(linked.path + "/versions");
 	std::ofstream(linked.path + "/versions/libx.so.1").flush();
@@ -136,7 +144,6 @@ TEST(Middleware, ArmsHaveTheirOwnSpacesFoldersDaemonsAndVariables)
 	const std::vector<model::Arm> arms = {{.name = "one", .library_path = lib.path},
 										  {.name = "two", .library_path = other.path, .environment = {{"A", "2"}}}};
 	Middleware middleware(nullptr, nullptr, {}, {}, arms);
-	const std::string reads = std::string(DAEMON_PLUGINS) + "/icepath-daemon-reads.so";
 	const Surroundings one = middleware.surroundings_of(cell_of_arm("one"), reads),
 					   two = middleware.surroundings_of(cell_of_arm("two"), reads);
 	EXPECT_NE(one.space, two.space);
@@ -188,13 +195,6 @@ TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)
 						   [] { return fs::exists("/usr/bin/env"); }},
 						  &space),
 			  0);
-}
-
-// Whoever wants one goes on as its user.
-fs::path plugin(const std::string &what)
-{
-	EXPECT_TRUE(test::become_owner_of_build());
-	return fs::path(DAEMON_PLUGINS) / ("icepath-daemon-" + what + ".so");
 }
 
 model::Cell middleware_cell()
