@@ -129,9 +129,9 @@ test-unit test-machine test-vm: all-with-tests
 test-unit:
 	$(Q)tests/run.py "$(BUILD)" --label-exclude machine
 test-machine:
-	$(Q)tests/run.py "$(BUILD)" --label-regex machine --exclude-regex '^vm$$'
+	$(Q)tests/run.py "$(BUILD)" --label-regex machine --label-exclude vm
 test-vm:
-	$(Q)tests/run.py "$(BUILD)" --tests-regex '^vm$$'
+	$(Q)tests/run.py "$(BUILD)" --label-regex '^vm$$'
 
 # What a change can be judged by in five minutes, wherever it stands between an edit and a push. What isn't committed
 # is part of it. By default it began at origin/main, or is the last commit.

@@ -56,6 +56,7 @@ class Ctest:
 
     def __init__(self, build):
         self.build = build
+        self.variables = []
         # Tests of the whole need root, as icepath itself does for its probes; without sudo they are skipped and say so.
         self.as_root = []
         if os.getuid() != 0 and shutil.which("sudo"):
@@ -65,7 +66,7 @@ class Ctest:
                 self.as_root = ["sudo", "--preserve-env=CI", "env", *(f"--unset={name}" for name in of_user)]
 
     def command(self, *options):
-        return [*self.as_root, "ctest", "--test-dir", self.build, *options]
+        return [*self.as_root, "env", *self.variables, "ctest", "--test-dir", self.build, *options]
 
     def run(self, report, *options):
         """Its exit status, and the tests by name: None if it was interrupted, or didn't begin."""
@@ -102,6 +103,7 @@ def run_again(ctest, tests):
         return []
     print(f"\nonce more, alone: {', '.join(test.title for test in again)}", flush=True)
     exactly = "^(" + "|".join(re.sub(r"([^\w/ ])", r"\\\1", test.name) for test in again) + ")$"
+    ctest.variables = ["ICEPATH_ONCE_MORE=1"]  # what has parts runs those that failed
     _, second = ctest.run("tests-again.xml", "--no-label-summary", "--tests-regex", exactly)
     unsteady = [test for test in again if second and test.name in second and second[test.name].state == "passed"]
     for test in unsteady:

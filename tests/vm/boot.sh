@@ -4,9 +4,11 @@
 # printed; a hang, a kernel's complaint or a failed step fails it. What the console says of that is printed, and is in a
 # file beside it (.verdict).
 #
-#   tests/vm/boot.sh FETCHED KERNEL INITRAMFS SECONDS CPUS "KERNEL OPTIONS -- STEPS"
+# If it fails, the steps to do again are written to LEFT: those that failed, or all where it didn't come to its end.
+#
+#   tests/vm/boot.sh FETCHED KERNEL INITRAMFS SECONDS CPUS "KERNEL OPTIONS -- STEPS" LEFT
 set -eu
-fetched=$1 kernel=$2 initramfs=$3 seconds=$4 cpus=$5 line=$6
+fetched=$1 kernel=$2 initramfs=$3 seconds=$4 cpus=$5 line=$6 left=$7
 root=$fetched/unpacked
 console=$fetched/console-$kernel-$(echo "${line##*-- }" | tr " " "-").log
 log_length=60
@@ -47,8 +49,12 @@ grep -aq '^vm: done 0$' "$console" || verdict=${verdict:-$(grep -aq '^vm: done' 
 	echo 'a step failed' || echo "it hung, or died, within $seconds s")}
 if [ -n "$verdict" ]; then
 	echo "$kernel: $verdict: $console"
+	echo "${line##*-- }" >"$left"
 	case $verdict in
-	'a step failed') awk '/^vm: / { failed = /^vm: FAILED/ } failed' "$console" ;;
+	'a step failed')
+		failed=$(sed -n 's/^vm: failed steps: //p' "$console")
+		[ -z "$failed" ] || echo "$failed" >"$left"
+		awk '/^vm: / { failed = /^vm: FAILED/ } failed' "$console" ;;
 	*) cat "$console" ;;
 	esac | tail -n $log_length
 fi | tee "${console%.log}.verdict"

@@ -13,7 +13,7 @@ END
 chmod +x "$folder/unpacked/usr/bin/qemu-system-x86_64"
 
 set -m # a group of its own, as run.sh has it
-"$1/tests/vm/boot.sh" "$folder" none "$folder/none" 300 1 "-- step" >/dev/null 2>&1 &
+"$1/tests/vm/boot.sh" "$folder" none "$folder/none" 300 1 "-- step" "$folder/left" >/dev/null 2>&1 &
 machine=$!
 until [ -e "$folder/pid" ]; do sleep 0.1; done
 kill -- -$machine

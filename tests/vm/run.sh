@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Boots Debian's stock kernels with the build's own programs and runs tests inside them:
 #
-#   tests/vm/run.sh SOURCE BUILD short|full [kernel...]
+#   tests/vm/run.sh SOURCE BUILD prepare|short|full [kernel...]
+#
+# `prepare` fetches the kernels and packs the programs, which `short` needs done before. With ICEPATH_ONCE_MORE set, only
+# the boots that failed the last time are made again, and of one whose steps are independent only those that failed.
 #
 # Nothing of it is about time: an emulated CPU is some fifty times slower than a real one, and unevenly so.
 set -eu
@@ -13,16 +16,16 @@ fi
 source=$(realpath "$1") build=$(realpath "$2") length=$3
 shift 3
 # A CPU more than the two that may both be polled on, for the kernel's threads that carry messages (vsock, SQPOLL).
-# Each line is a boot of its own: what the emulator stumbles over is begun again from there.
+# Each line is a boot of its own, of independent steps: what the emulator stumbles over is begun again from there.
 case $length in
-short)
+prepare | short)
 	kernels=${*:-6.1 6.12}
 	steps='doctor capture-tiers lifetimes stacks renamed-function fentry kprobe under-fifo'
 	steps="$steps without-root members-tasks attach"
 	seconds=1200 programs=
 	# The emulator would take the CPUs from the tests beside it: two that poll wait for a turn with each message. At
 	# nice 5 a task weighs a third of theirs, and no less, as helpers inside must answer within seconds.
-	renice -n 5 $$ >/dev/null ;;
+	[ "$length" = prepare ] || renice -n 5 $$ >/dev/null ;;
 full)
 	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
 	steps='doctor doctor-tiers capture stacks memory watchpoints renamed
@@ -41,23 +44,44 @@ confined user-100-all-installed not-denied'
 	seconds=1800
 	programs="bpftrace unshare $(PATH=$PATH:/usr/sbin command -v iox-roudi mosquitto nats-server dbus-daemon || true)"
 	;;
-*) echo "vm: short or full, not $length" >&2; exit 2 ;;
+*) echo "vm: prepare, short or full, not $length" >&2; exit 2 ;;
 esac
 fetched=$build/vm
 failed=0
 
-# shellcheck disable=SC2086
-"$source/tests/vm/fetch.sh" "$fetched" $kernels || exit
-# shellcheck disable=SC2086
-"$source/tests/vm/initramfs.sh" "$source" "$build" "$fetched" "$fetched/initramfs" $programs
-rm -f "$fetched"/console-*.verdict
-boot() { "$source/tests/vm/boot.sh" "$fetched" "$1" "$fetched/initramfs" "$seconds" "$2" "$3" || failed=1; }
+if [ "$length" != short ]; then
+	# shellcheck disable=SC2086
+	"$source/tests/vm/fetch.sh" "$fetched" $kernels || exit
+	# shellcheck disable=SC2086
+	"$source/tests/vm/initramfs.sh" "$source" "$build" "$fetched" "$fetched/initramfs" $programs
+	[ "$length" != prepare ] || exit 0
+fi
+once_more=${ICEPATH_ONCE_MORE:-}
+for kernel in $kernels; do
+	rm -f "$fetched/console-$kernel"-*.verdict
+	[ -n "$once_more" ] || rm -f "$fetched/boot-$kernel"-*
+done
+# KERNEL CPUS "KERNEL OPTIONS -- STEPS" [independent]: what is left to do of it is in a file: nothing, some of its steps,
+# or all of them.
+boot() {
+	local left before=${3%%-- *} steps=${3##*-- }
+	left=$fetched/boot-$1-${steps%% *}
+	if [ -n "$once_more" ] && [ -e "$left" ]; then
+		[ -s "$left" ] || return 0
+		[ -z "${4:-}" ] || steps=$(cat "$left")
+	fi
+	if "$source/tests/vm/boot.sh" "$fetched" "$1" "$fetched/initramfs" "$seconds" "$2" "$before-- $steps" "$left"; then
+		: >"$left"
+	else
+		failed=1
+	fi
+}
 boots_of() {
 	local kernel=$1 failed=0 isolation line tier form user=user-15-uds-stream,tcp,vsock,shm-ring,mqueue
 	# The witness looks at sk_data_ready, which came with 6.3.
 	[ "$length-${kernel%-rt}" = full-6.1 ] || [ "$length" = short ] || boot "$kernel" 2 "-- witness"
 	while read -r line; do
-		boot "$kernel" 3 "-- $line"
+		boot "$kernel" 3 "-- $line" independent
 	done <<<"$steps"
 	[ "$length" = short ] || for tier in fentry kprobe tracepoint; do
 		# No CPU more: its ticks would take time from the two, of a host that has two as well.
@@ -94,5 +118,5 @@ for machine in $(jobs -p); do
 	wait "$machine" || failed=1
 done
 # Once more at the end, where no other machine's output is between.
-[ $failed -eq 0 ] || cat "$fetched"/console-*.verdict
+[ $failed -eq 0 ] || for kernel in $kernels; do cat "$fetched/console-$kernel"-*.verdict; done
 exit $failed
