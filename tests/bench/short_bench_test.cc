@@ -12,6 +12,7 @@
 #include <set>
 
 #include "tests/bench/child_program.h"
+#include "tests/folders.h"
 
 namespace icepath::bench {
 namespace {
@@ -50,7 +51,7 @@ void expect_time_ratio(const nlohmann::json &entry)
 
 TEST_F(ShortBench, ComparesTheCaptureWithEachTracer)
 {
-	const nlohmann::json json = result_of("bench-capture-cost", {"--scripts", ICEPATH_SOURCE "/tools"});
+	const nlohmann::json json = result_of("bench-capture-cost", {"--scripts", test::in_source("tools")});
 	ASSERT_TRUE(json.is_object());
 	expect_time_ratio(json["ratio_to_bare"]["icepath"]);
 	EXPECT_GT(json["floor"]["floor_ns_per_round_trip"].get<double>(), 0);

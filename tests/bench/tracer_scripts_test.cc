@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/bench/tracer_output.h"
+#include "tests/folders.h"
 
 namespace icepath::bench {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 std::set<std::string> tracepoints_of(const std::string &script)
 {
 	std::set<std::string> names;
-	std::ifstream file(std::string(ICEPATH_SOURCE "/tools/") + script);
+	std::ifstream file(test::in_source("tools/") + script);
 	const std::string begin = "tracepoint:";
 	for (std::string line; std::getline(file, line);)
 		if (line.starts_with(begin)) {

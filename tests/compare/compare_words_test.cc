@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every verdict and every reason has its words, and names in files are those of the schema.
 #include "profiler/text/compare_words.h"
+#include "tests/folders.h"
 
 #include <gtest/gtest.h>
 
@@ -55,7 +56,7 @@ TEST(CompareWords, OfEachReasonDiffer)
 
 TEST(CompareWords, NamesAreThoseOfTheSchema)
 {
-	const json figure = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/compare-schema.json"))["$defs"]["figure"];
+	const json figure = json::parse(std::ifstream(test::in_source("docs/compare-schema.json")))["$defs"]["figure"];
 	const auto names_in = [&](const char *key) {
 		return figure["properties"][key]["enum"].get<std::set<std::string>>();
 	};

@@ -8,6 +8,7 @@
 #include "profiler/failure.h"
 #include "profiler/report/compared.h"
 #include "profiler/rundir/container.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -77,7 +78,7 @@ protected:
 	}
 
 	rundir::TemporaryDirectory temporary;
-	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/compare-schema.json"));
+	const json schema = json::parse(std::ifstream(test::in_source("docs/compare-schema.json")));
 
 private:
 	static model::Block block(const model::Cell &of, bool is_slower, uint32_t cell, uint32_t round)

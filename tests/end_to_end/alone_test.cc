@@ -16,6 +16,7 @@
 #include "profiler/rundir/container.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/plugin_folder.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -62,7 +63,7 @@ TEST(Alone, NoThreadOfAnotherCellRunsInACellsBlocks)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const PluginFolder busy(BUSY_PLUGIN);
+	const PluginFolder busy(test::in_build("tests/end_to_end/icepath-busy.so"));
 	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,pipe,busy", "--patterns", "pingpong", "-s",
 								 "64", "-d", "5", "-o", "out"},
 								folder.path(), 60s, busy.environment());
@@ -80,7 +81,7 @@ TEST(Alone, WhatSharesAWindowIsToldAsAnotherTargetOfTheRun)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const PluginFolder busy(BUSY_PLUGIN);
+	const PluginFolder busy(test::in_build("tests/end_to_end/icepath-busy.so"));
 	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,busy", "--patterns", "sparse",
 								 "--sparse-period", "50ms", "-s", "64", "-d", "12", "-o", "out"},
 								folder.path(), 60s, busy.environment());
@@ -112,7 +113,7 @@ TEST(Alone, WhatStandsStillEndsWithAKilledIcepath)
 	const Traces before = traces_before();
 	{
 		const Folder folder;
-		const PluginFolder busy(BUSY_PLUGIN);
+		const PluginFolder busy(test::in_build("tests/end_to_end/icepath-busy.so"));
 		Running icepath({icepath_program(), "run", "-t", "uds-stream,pipe,busy", "--patterns", "pingpong", "-s", "64",
 						 "-d", "30", "-o", "out"},
 						folder.path(), busy.environment());

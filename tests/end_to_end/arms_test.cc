@@ -12,6 +12,7 @@
 
 #include "tests/end_to_end/middleware.h"
 #include "tests/end_to_end/slowed_plugin.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -94,7 +95,8 @@ bool has_loaded(const nlohmann::json &arm, const std::string &path)
 TEST_F(Arms, OfTwoBuildsTheLayerHasTheDifference)
 {
 	const std::string plain = build_of("plain", plugin_of_build("icepath-pipe.so"), "icepath-pipe.so"),
-					  slowed = build_of("slowed", SLOWED_PLUGIN, "icepath-pipe.so");
+					  slowed =
+						  build_of("slowed", test::in_build("tests/end_to_end/icepath-slowed.so"), "icepath-pipe.so");
 	const Outcome outcome =
 		run_arms({"plain:plugins=" + plain, "slowed:plugins=" + slowed}, {"-t", "pipe", "-d", "10"});
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -118,7 +120,8 @@ TEST_F(Arms, OfTwoBuildsTheLayerHasTheDifference)
 
 TEST_F(Arms, ASingleOneIsBesideTheDefaultBuild)
 {
-	const std::string slowed = build_of("slowed", SLOWED_PLUGIN, "icepath-pipe.so");
+	const std::string slowed =
+		build_of("slowed", test::in_build("tests/end_to_end/icepath-slowed.so"), "icepath-pipe.so");
 	const Outcome outcome = run_arms({"slowed:plugins=" + slowed}, {"-t", "pipe", "-d", "3", "--no-control"});
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const nlohmann::json run = results();
@@ -180,7 +183,8 @@ TEST_F(Arms, RootLoadsNothingThatOthersCanChange)
 
 TEST_F(Arms, AnInterruptedRunKeepsWhatEachArmHas)
 {
-	const std::string slowed = build_of("slowed", SLOWED_PLUGIN, "icepath-pipe.so");
+	const std::string slowed =
+		build_of("slowed", test::in_build("tests/end_to_end/icepath-slowed.so"), "icepath-pipe.so");
 	Running running({icepath_program(), "run", "--arm", "slowed:plugins=" + slowed, "-t", "pipe", "-s", "64",
 					 "--patterns", "pingpong", "-d", "60", "-o", "out"},
 					folder.path());

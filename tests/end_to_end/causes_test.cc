@@ -19,6 +19,7 @@
 #include "profiler/rundir/container.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/plugin_folder.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -55,7 +56,7 @@ protected:
 	}
 
 	const Folder folder;
-	const PluginFolder plugin{CAUSES_PLUGIN};
+	const PluginFolder plugin{test::in_build("tests/end_to_end/icepath-causes.so")};
 };
 
 // The part of the causes that are told whose origin it is, in nanoseconds.

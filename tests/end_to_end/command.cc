@@ -26,6 +26,7 @@
 #include <thread>
 
 #include "tests/end_to_end/installed.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -284,7 +285,7 @@ Folder::~Folder()
 	fs::remove_all(path_, none);
 }
 
-std::string icepath_program() { return installed_program(ICEPATH_PROGRAM); }
+std::string icepath_program() { return installed_program(test::in_build("bin/icepath")); }
 
 bool goes_by_two_threads(const nlohmann::json &target)
 {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/end_to_end/command.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -108,7 +109,7 @@ TEST_F(DefaultPlan, LayersAddUpExactly)
 TEST_F(DefaultPlan, RunJsonIsAsItsSchemaSays)
 {
 	const Outcome checked =
-		run({"python3", ICEPATH_SOURCE "/tests/report/run_json_schema.py", "out/run.json"}, folder->path());
+		run({"python3", test::in_source("tests/report/run_json_schema.py"), "out/run.json"}, folder->path());
 	EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 

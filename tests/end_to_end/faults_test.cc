@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each row of the table of faults, tried: the message, the exit code, what is kept, and that nothing is left behind.
 #include "tests/end_to_end/faults.h"
+#include "tests/folders.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -211,7 +212,7 @@ TEST(Memory, OfTheGroupThatRunsOutIsTold)
 // If it differs, the test's message has the correct table.
 TEST(FaultsDocument, ShowsThisTable)
 {
-	std::ifstream file(std::string(ICEPATH_SOURCE) + "/docs/faults.md");
+	std::ifstream file(test::in_source("docs/faults.md"));
 	std::stringstream text;
 	text << file.rdbuf();
 	const std::string begin = "<!-- faults -->\n", end = "<!-- /faults -->\n";

@@ -8,13 +8,14 @@
 
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/installed.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kBuilt = ICEPATH_PROGRAM;
+const fs::path kBuilt = test::in_build("bin/icepath");
 
 class InstalledCopy : public testing::Test {
 protected:

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tests/end_to_end/command.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -60,7 +61,7 @@ TEST(WithoutUserNamespaces, FoldersOfTheUsersLeadRootNowhere)
 	make_folders(folder.path());
 	const fs::path build = fs::path(icepath_program()).parent_path().parent_path();
 	const Traces before = traces_before();
-	Running running({"unshare", "-m", ICEPATH_SOURCE "/tests/end_to_end/without_user_namespaces.sh",
+	Running running({"unshare", "-m", test::in_source("tests/end_to_end/without_user_namespaces.sh"),
 					 folder.path().string(), build.string(), icepath_program(), "run", "-q", "-t", "zeromq/ipc", "-s",
 					 "64", "--patterns", "pingpong", "-d", "3", "-o", "/tmp/results/run"},
 					"/",

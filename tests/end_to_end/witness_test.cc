@@ -16,6 +16,7 @@
 #include "profiler/model/graph.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/resolved_run.h"
+#include "tests/folders.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -162,8 +163,8 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	Running witness(with_tracefs("env BPFTRACE_MAP_KEYS_MAX=65536 bpftrace -f json -o witness.json '" ICEPATH_SOURCE
-								 "/tools/witness.bt'"),
+	Running witness(with_tracefs("env BPFTRACE_MAP_KEYS_MAX=65536 bpftrace -f json -o witness.json '" +
+								 test::in_source("tools/witness.bt") + "'"),
 					folder.path());
 	const auto testimony_file = folder.path() / "witness.json";
 	const auto says = [&](const char *what) { return text_of(testimony_file).find(what) != std::string::npos; };

@@ -11,6 +11,7 @@
 #include "profiler/exports/explain_json.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/report/report.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/two_cells.h"
 #include "tests/rundir/example_run.h"
@@ -58,7 +59,7 @@ protected:
 
 	rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
-	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/explain-schema.json"));
+	const json schema = json::parse(std::ifstream(test::in_source("docs/explain-schema.json")));
 };
 
 TEST_F(ExplainJson, OfATail)

@@ -10,6 +10,7 @@
 #include "profiler/explain/notices.h"
 #include "profiler/explain/remedies.h"
 #include "profiler/explain/trust.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/small_run_json.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-json run_schema() { return json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json")); }
+json run_schema() { return json::parse(std::ifstream(test::in_source("docs/run-schema.json"))); }
 
 std::set<std::string> texts_of(const json &list)
 {
@@ -44,7 +45,7 @@ TEST(FindingsJson, HasTheIdsAndWordsOfItsSchema)
 		(row.topic == explain::Topic::Explanation ? refusals : ids).insert(std::string(row.name));
 	}
 	EXPECT_EQ(ids.size() + refusals.size(), explain::kFindingIds) << "each has a name of its own";
-	const json of_explain = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/explain-schema.json"));
+	const json of_explain = json::parse(std::ifstream(test::in_source("docs/explain-schema.json")));
 	EXPECT_EQ(texts_of(of_explain["$defs"]["refusal_id"]["enum"]), refusals);
 	EXPECT_EQ(texts_of(listed["$defs"]["finding_id"]["enum"]), ids);
 	const json &next = of_explain["$defs"]["next"]["items"]["properties"];

@@ -7,6 +7,7 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/rundir/container.h"
+#include "tests/folders.h"
 #include "tests/model/own_window.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/small_run_json.h"
@@ -18,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-json schema() { return json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json")); }
+json schema() { return json::parse(std::ifstream(test::in_source("docs/run-schema.json"))); }
 
 using RunJsonTest = SmallRunJson;
 

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "profiler/isolation/keeper.h"
+#include "tests/folders.h"
 #include "tests/isolation/raw_keeper.h"
 #include "tests/isolation/unanswering_files.h"
 
@@ -106,7 +107,7 @@ struct Said {
 
 Said restore()
 {
-	FILE *doctor = popen(("'" + std::string(ICEPATH_PROGRAM) + "' doctor --restore 2>&1").c_str(), "r");
+	FILE *doctor = popen(("'" + test::in_build("bin/icepath") + "' doctor --restore 2>&1").c_str(), "r");
 	std::string text;
 	for (int c = 0; (c = std::fgetc(doctor)) != EOF;)
 		text += static_cast<char>(c);

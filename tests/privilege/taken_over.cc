@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/privilege/taken_over.h"
+#include "tests/folders.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -138,7 +139,7 @@ std::string trimmed(const std::string &text)
 
 std::vector<Row> table()
 {
-	std::ifstream page(PRIVILEGE_PAGE);
+	std::ifstream page(test::in_source("docs/privilege.md"));
 	std::vector<Row> rows;
 	bool within = false;
 	for (std::string line; std::getline(page, line);) {
@@ -162,7 +163,7 @@ std::vector<Row> table()
 void expect_as_the_page_says(const std::string &heading, pid_t pid)
 {
 	const std::vector<Row> rows = table();
-	ASSERT_GT(rows.size(), 2u) << PRIVILEGE_PAGE;
+	ASSERT_GT(rows.size(), 2u) << test::in_source("docs/privilege.md");
 	const auto column = static_cast<size_t>(std::ranges::find(rows[0], heading) - rows[0].begin());
 	ASSERT_LT(column, rows[0].size()) << heading;
 	EXPECT_EQ(rows.size() - 2, kAttempts.size()) << "each attempt has its row";

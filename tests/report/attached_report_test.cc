@@ -15,6 +15,7 @@
 #include "profiler/report/report.h"
 #include "profiler/rundir/container.h"
 #include "profiler/text/attached_lines.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/resolve/watched.h"
 
@@ -106,7 +107,7 @@ TEST_F(AttachedReport, FitsOneScreenAndTellsWhoTalksToWhomAndWhatTheSlowestHaveM
 TEST_F(AttachedReport, PlacesAddUpToTheMeanAtEveryLevelAndTheJsonKeepsItsSchema)
 {
 	const json told = json::parse(json_of(directory));
-	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/attach-schema.json"));
+	const json schema = json::parse(std::ifstream(test::in_source("docs/attach-schema.json")));
 	for (const std::string &complaint : schema_complaints(schema, told))
 		ADD_FAILURE() << complaint;
 	ASSERT_EQ(told["links"].size(), 2u);

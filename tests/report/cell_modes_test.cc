@@ -25,6 +25,7 @@
 #include "profiler/text/mode_words.h"
 #include "profiler/text/remedy_words.h"
 #include "profiler/text/tail_lines.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -206,7 +207,7 @@ TEST_F(Modes, ThatProbesHardlyLeaveAreNotExplained)
 TEST_F(Modes, AreInTheJson)
 {
 	const json run = json::parse(exports::run_json_text(run_with(10)));
-	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
+	const json schema = json::parse(std::ifstream(test::in_source("docs/run-schema.json")));
 	for (const std::string &complaint : schema_complaints(schema, run))
 		ADD_FAILURE() << complaint;
 	const json &modes = run["cells"][0]["modes"];
@@ -403,7 +404,7 @@ TEST_F(Modes, OfTheTailWithoutProbesIsInTheJson)
 	run_with(10);
 	const json told = json::parse(explanation_of(path, {.json = true}, {}).text);
 	const std::vector<std::string> complaints =
-		schema_complaints(json::parse(std::ifstream(ICEPATH_SOURCE "/docs/explain-schema.json")), told);
+		schema_complaints(json::parse(std::ifstream(test::in_source("docs/explain-schema.json"))), told);
 	EXPECT_TRUE(complaints.empty()) << complaints.front();
 	const json &unprobed = told.at("cells")[0].at("unprobed");
 	EXPECT_EQ(unprobed.at("mode"), 2);

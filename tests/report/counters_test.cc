@@ -10,6 +10,7 @@
 #include "profiler/exports/run_json.h"
 #include "profiler/rundir/container.h"
 #include "profiler/text/terminal.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -148,7 +149,7 @@ protected:
 		writer.finish({});
 		return analysis::analyse(run);
 	}
-	static json schema() { return json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json")); }
+	static json schema() { return json::parse(std::ifstream(test::in_source("docs/run-schema.json"))); }
 };
 
 TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)

@@ -8,6 +8,7 @@
 #include "profiler/exports/run_json.h"
 #include "profiler/rundir/container.h"
 #include "profiler/text/terminal.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -109,7 +110,7 @@ TEST_F(IdleStatesTest, AreInRunJson)
 	EXPECT_EQ(told["cells"][0]["idle_states"], "held");
 	EXPECT_EQ(told["cells"][1]["idle_states"], "own");
 	EXPECT_EQ(told["isolation"]["steps"][2]["state"], "not_possible");
-	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
+	const json schema = json::parse(std::ifstream(test::in_source("docs/run-schema.json")));
 	EXPECT_EQ(schema_complaints(schema, told), std::vector<std::string>());
 	json broken = told;
 	broken["isolation"]["steps"][1]["state"] = "perhaps";

@@ -15,6 +15,7 @@
 #include "profiler/explain/notices.h"
 #include "profiler/exports/run_json.h"
 #include "profiler/text/finding_words.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -110,7 +111,7 @@ TEST_F(LongRun, SaysWhatIsOff)
 	const std::string path = run_of(120);
 	const analysis::RunResult few = analysed(path, kFewValues), all = analysis::analyse(path);
 	const nlohmann::json told = exports::run_json(few), exact = exports::run_json(all);
-	std::ifstream file(ICEPATH_SOURCE "/docs/run-schema.json");
+	std::ifstream file(test::in_source("docs/run-schema.json"));
 	EXPECT_EQ(schema_complaints(nlohmann::json::parse(file), told), std::vector<std::string>());
 	EXPECT_EQ(told["cells"][0]["latency_ns"]["off_by_at_most"], 0.0005);
 	EXPECT_GT(told["cells"][0]["modes_of_one_in"], 1);

@@ -12,6 +12,7 @@
 #include "profiler/rundir/container.h"
 #include "profiler/text/finding_words.h"
 #include "profiler/text/terminal.h"
+#include "tests/folders.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -116,7 +117,7 @@ TEST_F(MaxRateReport, RunJsonIsAsTheSchemaSays)
 {
 	write_search();
 	const auto json = nlohmann::json::parse(exports::run_json_text(analysis::analyse(run)));
-	const auto schema = nlohmann::json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
+	const auto schema = nlohmann::json::parse(std::ifstream(test::in_source("docs/run-schema.json")));
 	for (const std::string &complaint : schema_complaints(schema, json))
 		ADD_FAILURE() << complaint;
 	const auto &cell = json["cells"][0];

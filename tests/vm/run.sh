@@ -4,8 +4,8 @@
 #
 #   tests/vm/run.sh SOURCE BUILD prepare|short|full [kernel...]
 #
-# `prepare` fetches the kernels and packs the programs, which `short` needs done before. With ICEPATH_ONCE_MORE set, only
-# the boots that failed the last time are made again, and of one whose steps are independent only those that failed.
+# `prepare` fetches the kernels and packs the programs, which `short` needs done before. With ICEPATH_ONCE_MORE set,
+# only the boots that failed the last time are made again, and only the failed steps of one whose steps are independent.
 #
 # Nothing of it is about time: an emulated CPU is some fifty times slower than a real one, and unevenly so.
 set -eu
@@ -61,8 +61,8 @@ for kernel in $kernels; do
 	rm -f "$fetched/console-$kernel"-*.verdict
 	[ -n "$once_more" ] || rm -f "$fetched/boot-$kernel"-*
 done
-# KERNEL CPUS "KERNEL OPTIONS -- STEPS" [independent]: what is left to do of it is in a file: nothing, some of its steps,
-# or all of them.
+# KERNEL CPUS "KERNEL OPTIONS -- STEPS" [independent]: what is left to do of it is in a file: nothing, some of its
+# steps, or all of them.
 boot() {
 	local left before=${3%%-- *} steps=${3##*-- }
 	left=$fetched/boot-$1-${steps%% *}
