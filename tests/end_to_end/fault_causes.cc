@@ -41,7 +41,8 @@ void kill_sender(Scene &scene) { signal_child(scene, "initiator", SIGKILL); }
 // the next one.
 void stop_in_a_block(Scene &scene, const char *name)
 {
-	for (int i = 0; i < 300; i++) {
+	const auto end = std::chrono::steady_clock::now() + 1500ms;
+	while (std::chrono::steady_clock::now() < end) {
 		for (const pid_t child : children_named(scene.icepath->pid(), name))
 			kill_process(child, SIGSTOP);
 		std::this_thread::sleep_for(5ms);
@@ -103,16 +104,9 @@ void interrupt_in_haste(Scene &scene)
 // cell's receiver is stopped, and the next block has begun.
 void interrupt_again(Scene &scene)
 {
-	std::string progress; // until that stands still: as in stop_in_a_block()
-	for (int i = 0; i < 20 && progress != scene.icepath->err_so_far(); i++) {
-		for (const pid_t receiver : children_named(scene.icepath->pid(), "responder"))
-			kill_process(receiver, SIGSTOP);
-		std::this_thread::sleep_for(20ms);
-		progress = scene.icepath->err_so_far();
-		std::this_thread::sleep_for(280ms);
-	}
+	stop_receiver(scene);
 	scene.icepath->signal(SIGINT);
-	std::this_thread::sleep_for(1500ms);
+	stop_receiver(scene);
 	scene.icepath->signal(SIGINT);
 }
 
