@@ -10,6 +10,7 @@
 #include <bit>
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -22,19 +23,19 @@ namespace icepath::end_to_end {
 namespace {
 
 using namespace std::chrono_literals;
-using Counts =
-	std::map<std::string, std::map<std::pair<uint32_t, uint64_t>, uint64_t>>; // map name -> (tid, block) -> count
+using Key = std::pair<uint32_t, uint64_t>; // tid, and when its block began, in ns
+using Counts = std::map<std::string, std::map<Key, uint64_t>>; // by the map's name
 using Histogram = std::map<int, uint64_t>; // log2 of nanoseconds -> count
 
 int bucket_of(uint64_t ns) { return static_cast<int>(std::bit_width(ns)) - 1; }
 
 struct Testimony {
 	Counts counts;
-	std::map<std::string, std::map<std::pair<uint32_t, uint64_t>, Histogram>> intervals; // likewise
+	std::map<std::string, std::map<Key, Histogram>> intervals; // likewise
 };
 
-// "tid,block"
-std::pair<uint32_t, uint64_t> key_of(const std::string &text)
+// "tid,instant"
+Key key_of(const std::string &text)
 {
 	return {static_cast<uint32_t>(std::stoul(text)), std::stoull(text.substr(text.find(',') + 1))};
 }
@@ -121,12 +122,23 @@ Window inner(const model::Block &block, const model::Cell &cell, size_t side)
 	return window;
 }
 
+// By the witness, which saw the worker's first marker after the worker's own stamp of it; {} if it saw none.
+std::optional<Key> key_of(const model::BlockSide &worker, const Testimony &bpftrace)
+{
+	const auto begun = bpftrace.counts.find("@begun");
+	if (begun == bpftrace.counts.end())
+		return {};
+	const auto found = begun->second.lower_bound({worker.tid, worker.marker_begin_ns});
+	if (found == begun->second.end() || found->first > Key{worker.tid, worker.marker_end_ns})
+		return {};
+	return found->first;
+}
+
 // The capture's records of a worker in a window of its block.
-void count_block(const resolve::ResolvedBlock &resolved, size_t side, uint64_t number, const Window &window,
+void count_block(const resolve::ResolvedBlock &resolved, size_t side, const Key &key, const Window &window,
 				 Testimony &capture)
 {
 	const model::BlockSide &worker = resolved.block.sides[side];
-	const std::pair key{worker.tid, number};
 	const auto inside = [&](uint64_t at_ns) { return at_ns >= window.begin_ns && at_ns <= window.end_ns; };
 	const auto count = [&](const char *name, bool one) { capture.counts[name][key] += one; };
 	for (const char *name : {"@switches_in", "@switches_out", "@wakings", "@wakeups", "@data_readies"})
@@ -189,17 +201,17 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 
 	const Testimony bpftrace = read_testimony(testimony_file);
 	Testimony capture, at_least;
-	std::map<uint32_t, uint64_t> kept; // blocks, by opening
 	int blocks = 0;
 	for (const resolve::ResolvedBlock &resolved : seen.blocks) {
-		// There is one cell. The first block of fresh workers warms them up, and isn't kept.
-		const uint64_t number = 1 + ++kept[resolved.block.opening];
 		if (!resolved.block.window->probed)
 			continue;
 		blocks++;
 		for (size_t side = 0; side < 2; side++) {
-			count_block(resolved, side, number, outer(resolved.block.sides[side]), capture);
-			count_block(resolved, side, number, inner(resolved.block, seen.head.cells[0], side), at_least);
+			const std::optional<Key> key = key_of(resolved.block.sides[side], bpftrace);
+			ASSERT_TRUE(key) << "the witness saw no block of thread " << resolved.block.sides[side].tid << " in "
+							 << text_of(testimony_file);
+			count_block(resolved, side, *key, outer(resolved.block.sides[side]), capture);
+			count_block(resolved, side, *key, inner(resolved.block, seen.head.cells[0], side), at_least);
 		}
 	}
 	ASSERT_GE(blocks, kFewest);
@@ -211,8 +223,8 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 			const auto found = theirs.find(key);
 			const uint64_t witnessed = found == theirs.end() ? 0 : found->second;
 			const uint64_t fewest = at_least.counts.at(name).at(key);
-			EXPECT_LE(witnessed, count) << name << " of thread " << key.first << " in block " << key.second;
-			EXPECT_GE(witnessed, fewest) << name << " of thread " << key.first << " in block " << key.second;
+			EXPECT_LE(witnessed, count) << name << " of thread " << key.first << " in the block of " << key.second;
+			EXPECT_GE(witnessed, fewest) << name << " of thread " << key.first << " in the block of " << key.second;
 			compared += count;
 			counts++;
 			sharp += fewest == count;
@@ -229,9 +241,10 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 				continue;
 			const auto theirs = bpftrace.intervals.find(name);
 			ASSERT_TRUE(theirs != bpftrace.intervals.end() && theirs->second.contains(key))
-				<< name << " of thread " << key.first << " in block " << key.second << ", " << text_of(testimony_file);
+				<< name << " of thread " << key.first << " in the block of " << key.second << ", "
+				<< text_of(testimony_file);
 			EXPECT_LE(std::abs(median_bucket(histogram) - median_bucket(theirs->second.at(key))), 1)
-				<< name << " of thread " << key.first << " in block " << key.second;
+				<< name << " of thread " << key.first << " in the block of " << key.second;
 			medians++;
 		}
 	EXPECT_GE(medians, 2u * kFewest);
