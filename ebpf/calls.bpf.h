@@ -44,6 +44,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 	struct icepath_task *task = capturing ? worker_of(current_task) : NULL;
 	if (!task)
 		return 0;
+	task->call_ns = bpf_ktime_get_ns(); /* first: what follows is no code of the program's */
 	__u64 first = PT_REGS_PARM1_CORE_SYSCALL(registers);
 	__u8 kind = (__u64)number < CALL_NUMBERS ? call_kinds[number] : ICEPATH_CALL_OTHER;
 	task->call_object = 0;
@@ -62,7 +63,6 @@ int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 	}
 	task->call_kind = kind;
 	task->call_number = number;
-	task->call_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
