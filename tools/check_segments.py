@@ -3,6 +3,7 @@
 """Checks every segment of every path of a run against perf's own recording of the same time.
 
     sudo tools/check_segments.py [OPTIONS] -- -t uds-stream,tcp -d 10     records `icepath run` with these options
+    sudo tools/check_segments.py --attach -- --name pgbench,postgres -d 2   records `icepath attach`
     tools/check_segments.py --paths paths.jsonl --script script.txt       checks an earlier recording
 
 icepath's paths rest on its own probes. This program makes timelines from perf's sched, irq, irq_vectors, raw_syscalls,
@@ -28,6 +29,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from segment_check import conservation, trace
 from segment_check.claims import STALL, UNCHECKABLE, Checker, Verdict
 from segment_check.lag import Lag
+from segment_check.paths import groups
 from segment_check.tally import Tally, table
 from segment_check.timelines import Timelines
 from users_folder import users_folder
@@ -57,7 +59,8 @@ def arguments():
         "--script", metavar="FILE", help="of `perf script --ns -F comm,tid,cpu,time,event,trace --show-lost-events`"
     )
     parser.add_argument("--timehist", metavar="FILE", help="of `perf sched timehist`")
-    parser.add_argument("run", nargs="*", metavar="OPTION", help="of icepath run")
+    parser.add_argument("--attach", action="store_true", help="programs that are running, instead of a benchmark")
+    parser.add_argument("run", nargs="*", metavar="OPTION", help="of icepath run, or of icepath attach")
     chosen = parser.parse_args()
     if bool(chosen.paths) != bool(chosen.script):
         parser.error("--paths and --script go together")
@@ -83,7 +86,8 @@ def record(chosen, folder):
         *events,
         "--",
     ]
-    run = [chosen.icepath, "run", "-q", "-o", f"{folder}/run", *chosen.run]
+    command = ["attach"] if chosen.attach else ["run", "-q"]
+    run = [chosen.icepath, *command, "-o", f"{folder}/run", *chosen.run]
     mounted = 'test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec "$@"'
     done = subprocess.run(["unshare", "-m", "sh", "-c", mounted, "sh", *perf, *run], stdout=sys.stderr, check=False)
     if done.returncode:
@@ -111,32 +115,6 @@ def read_recording(chosen, folder):
     return f"{folder}/run/paths.jsonl", script.stdout, runs
 
 
-def groups(path):
-    """Groups of overlapping blocks, with their offsets in the file, in time order: sparse cells share a window."""
-    blocks = []
-    with open(path, "rb") as file:
-        at = 0
-        for line in file:
-            if line.startswith(b'{"type":"block"'):
-                blocks.append((json.loads(line), at + len(line)))
-            at += len(line)
-    together = []
-    for block, offset in sorted(blocks, key=lambda one: one[0]["begin_ns"]):
-        if together and block["begin_ns"] < together[-1][-1][0]["end_ns"]:
-            together[-1].append((block, offset))
-        else:
-            together.append([(block, offset)])
-    return together
-
-
-def paths_of(file, offset):
-    file.seek(offset)
-    for line in file:
-        if not line.startswith(b'{"type":"path"'):
-            return
-        yield json.loads(line)
-
-
 def check_path(path, block, lines, checker, tally, lost):
     tally.paths[path["reason"]] += 1
     for segment in path["segments"]:
@@ -155,22 +133,22 @@ def check_path(path, block, lines, checker, tally, lost):
 def check(path, script, runs, slack_ns, spare=0):
     tally, told = Tally(), trace.Trace(script)
     hidden, lag = {}, Lag()
-    with open(path, "rb") as file:
-        for group in groups(path):
-            begin = group[0][0]["begin_ns"] - MARGIN_NS
-            end = max(block["end_ns"] for block, _ in group) + MARGIN_NS
-            title = " beside ".join(block["title"] for block, _ in group)
-            events = told.between(begin, end)
-            lines = Timelines(
-                events, begin, end, *lag.learn(events, title, (one for _, at in group for one in paths_of(file, at)))
-            )
-            checker = Checker(lines, slack_ns)
-            for cpu, count in lines.hidden.items():
-                hidden[cpu] = hidden.get(cpu, 0) + count
-            for block, offset in group:
-                conservation.check(lines, block, runs, tally)
-                for one in paths_of(file, offset):
-                    check_path(one, block, lines, checker, tally, told.lost_in(one["send_ns"], one["recv_ns"]))
+    for group in groups(path):
+        begin = min(block.told["begin_ns"] for block in group) - MARGIN_NS
+        end = max(block.told["end_ns"] for block in group) + MARGIN_NS
+        title = " beside ".join(block.told["title"] for block in group)
+        events = told.between(begin, end)
+        lines = Timelines(
+            events, begin, end, *lag.learn(events, title, (one for block in group for one in block.paths()))
+        )
+        checker = Checker(lines, slack_ns)
+        for cpu, count in lines.hidden.items():
+            hidden[cpu] = hidden.get(cpu, 0) + count
+        for block in group:
+            conservation.check(lines, block.told, runs, tally)
+            for one in block.paths():
+                lost = told.lost_in(one["send_ns"], one["recv_ns"])
+                check_path(one, block.told, lines, checker, tally, lost)
     told.to_the_end()
     result = tally.result(slack_ns, spare)
     result["perf"] = {

@@ -144,7 +144,7 @@ class SegmentCheck(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
             file.write(json.dumps(block, separators=(",", ":")) + "\n")
             for i in range(MESSAGES):
-                path = copy.deepcopy(true_path(i))
+                path = self.path = copy.deepcopy(true_path(i))
                 lie(i, {claims.label(one) + str(k): one for k, one in enumerate(path["segments"])})
                 file.write(json.dumps(path, separators=(",", ":")) + "\n")
             file.flush()
@@ -158,6 +158,7 @@ class SegmentCheck(unittest.TestCase):
         self.assertEqual(self.false(result), [])
         self.assertTrue(result["good"], result)
         self.assertEqual(result["segments"]["checked"], 9 * MESSAGES)
+        self.assertEqual(result["segments"]["holds"], 9 * MESSAGES)
         self.assertEqual(result["segments"].get("uncheckable", 0), 0)
         self.assertEqual(result["culprits"], {"holds": MESSAGES})
         self.assertEqual(result["conservation"]["adds up"], 2)
@@ -181,6 +182,14 @@ class SegmentCheck(unittest.TestCase):
             result = self.check(lambda segments: segments[where].update(layer=wrong))
             self.assertEqual(self.false(result), [("segment", wrong)])
 
+    def test_what_holds_by_edge_alone_is_told(self):
+        def lie(segments):
+            for which, end in (("receiver.kernel7", "end_ns"), ("receiver.user8", "begin_ns")):
+                segments[which][end] += 3_000
+
+        layers = self.check(lie)["layers"]
+        self.assertEqual((layers["receiver.kernel"]["by edge"], layers["receiver.user"]["holds"]), (1, MESSAGES))
+
     # The sender stamps its call's begin at 10 µs and calls at once. Here its CPU is stopped in between.
     def stalled(self, count):
         def lie(i, segments):
@@ -196,6 +205,73 @@ class SegmentCheck(unittest.TestCase):
         many = self.check_each(self.stalled(4))
         self.assertEqual(many["layers"]["sender.kernel"]["false"], 4)
         self.assertFalse(many["good"])
+
+    # The receiver's call ends at 100 µs by perf. icepath sees that only after an interrupt.
+    def interrupted_as_its_call_ends(self, more):
+        def lie(i, segments):
+            zero = segments["sender.user0"]["begin_ns"]
+            kernel, user = segments["receiver.kernel7"], segments["receiver.user8"]
+            kernel["end_ns"] = zero + 106_500
+            culprit = {"kind": "interrupt", "id": 9, "name": "RCU softirq"}
+            path = self.path["segments"]
+            path[-1:] = [
+                dict(kernel, layer="interrupt", begin_ns=zero + 106_500, end_ns=zero + 108_000, culprit=culprit),
+                dict(kernel, begin_ns=zero + 108_000, end_ns=zero + 109_000),
+                dict(user, begin_ns=zero + 109_000),
+            ]
+
+        return self.check_each(lie, more=more)
+
+    def test_an_interrupt_as_a_call_ends_excuses_what_icepath_saw_after_it(self):
+        interrupts = [
+            line(START + i * PERIOD + at, 1, RECEIVER, f"irq:softirq_{what}", "vec=9 [action=RCU]")
+            for i in range(MESSAGES)
+            for at, what in ((106_500, "entry"), (108_000, "exit"))
+        ]
+        excused = self.interrupted_as_its_call_ends(interrupts)
+        self.assertEqual((excused["false"], excused["uncheckable"]), ({}, {claims.INTERRUPT: 2 * MESSAGES}))
+        self.assertEqual(self.interrupted_as_its_call_ends([])["layers"]["receiver.kernel"]["false"], 2 * MESSAGES)
+
+    def test_how_far_perf_is_before_is_learnt_for_begins_and_ends_of_calls(self):
+        events = [
+            trace.Event(i * PERIOD + at, 0, SENDER, name, "")
+            for i in range(lag.FEW_CALLS)
+            for at, name in ((0, "sys_enter"), (10_000, "sys_exit"))
+        ]
+        layers = (("sender.user", -5_000), ("sender.kernel", 700), ("sender.user", 10_300))
+        path = [
+            {"segments": [{"layer": layer, "tid": SENDER, "begin_ns": i * PERIOD + at} for layer, at in layers]}
+            for i in range(lag.FEW_CALLS)
+        ]
+        self.assertEqual(lag.Lag().learn(events, "a cell", path), (0, 700, 300))
+
+    # Messages and requests of an attached run have no blocks.
+    def test_paths_of_watched_programs_are_checked(self):
+        def check(lie):
+            with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+                for i in range(MESSAGES):
+                    path = copy.deepcopy(true_path(i))
+                    if i == 5:
+                        lie(path["segments"])
+                    for unknown in ("block", "flow", "seq", "back"):
+                        del path[unknown]
+                    ends = ({"tid": tid, "thread": NAMES[tid]} for tid in (SENDER, RECEIVER))
+                    if i % 2:
+                        path.update(zip(("from", "to"), ends), type="message", identity="exact", bytes=64)
+                    else:
+                        path.update(zip(("client", "server"), ends), type="request", nested=[])
+                    file.write(json.dumps(path, separators=(",", ":")) + "\n")
+                file.flush()
+                return check_segments.check(file.name, iter(recording()), None, 1000)
+
+        result = check(lambda segments: None)
+        self.assertEqual((self.false(result), result["segments"]["holds"]), ([], 9 * MESSAGES))
+        self.assertEqual(result["conservation"]["adds up"], 4)
+        wrong = check(lambda segments: segments[4].update(layer="blocked"))["worst"]
+        self.assertEqual(
+            [(one["cell"], one["seq"], one["layer"]) for one in wrong if one["what"] == "segment"],
+            [("message the sender → receiver", f"{SENDER}:{START + 5 * PERIOD}", "blocked")],
+        )
 
     # perf sees the receiver switched in at 60 µs, and then nothing on its CPU up to 70 µs.
     def test_a_segment_that_only_a_stall_makes_is_excused_as_one(self):

@@ -3,12 +3,14 @@
 import bisect
 from collections import namedtuple
 
-from .timelines import ASLEEP, EDGE, KERNEL, NOBODY_KNOWS, RUNNABLE, RUNNING, USER, WAKING
+from .timelines import ASLEEP, EDGE, EDGE_NS, KERNEL, NOBODY_KNOWS, RUNNABLE, RUNNING, USER, WAKING
 
 SHARE = 0.95  # of a segment must be as claimed
 LONGEST_STALL_NS = 1_000_000
+LONGEST_DELIVERY_NS = 30_000  # for which a hypervisor stops a CPU to deliver an interrupt
 MAX_CPU = 1 << 16
 STALL = "a CPU stood still beside one of its ends"
+INTERRUPT = "an interrupt came between two handlers of its system call's tracepoint"
 
 UNSEEN = ("irq work interrupt", "NMI")
 
@@ -87,6 +89,8 @@ class Checker:
                 return Verdict(UNCHECKABLE, "inferred, and its bounds leave nothing that is sure")
             if self._state(segment, begin, end).what in HOLD:
                 return Verdict(BY_BOUNDS, "")
+        if verdict.what == FALSE and (silent_ns := self._met_by_interrupt(segment)) is not None:
+            return Verdict(UNCHECKABLE, INTERRUPT if silent_ns <= LONGEST_DELIVERY_NS else STALL)
         if verdict.what == FALSE and self._holds_but_for_a_stall(segment):
             return Verdict(UNCHECKABLE, STALL)
         if verdict.what in HOLD:
@@ -125,23 +129,35 @@ class Checker:
             (first, last) for first in begins for last in ends if first < last and (first == begin) != (last == end)
         )
 
-    def _begins_a_call(self, segment):
-        """Whether its thread had just entered a system call, and interrupts came before icepath saw that."""
-        if not segment["layer"].endswith(".user"):
-            return False
-        entries = self.lines.entries[segment["tid"]]
-        at = bisect.bisect_right(entries, (segment["begin_ns"],)) - 1
-        if at < 0 or segment["end_ns"] - entries[at][0] >= LONGEST_STALL_NS:
-            return False
-        entry_ns, cpu = entries[at]
+    def _met_by_interrupt(self, segment):
+        """How long the CPU was silent until an interrupt came, if its thread had just entered or left a system call
+        and icepath saw that only afterwards. Until then the segment lasts too long; after it, it is what icepath's
+        handler takes, or it ends as the next interrupt begins. None: it was otherwise."""
+        if segment["layer"].endswith(".user"):
+            crossings, beyond = self.lines.entries[segment["tid"]], KERNEL | EDGE
+        elif segment["layer"].endswith(".kernel"):
+            crossings, beyond = self.lines.exits[segment["tid"]], USER | EDGE
+        else:
+            return None
+        begin, end = segment["begin_ns"], segment["end_ns"]
+        at = bisect.bisect_right(crossings, (end,)) - 1
+        if at < 0:
+            return None
+        crossed_ns, cpu = crossings[at]
+        later = self.lines.outermost[cpu].whole_within(crossed_ns, crossed_ns + LONGEST_STALL_NS)
+        came_ns = next((first for first, _, _, _ in later if first > crossed_ns), None)
         times = self.lines.times[cpu]
-        next_ns = times[bisect.bisect_right(times, entry_ns) :][:1]
-        since = list(self.lines.thread(segment["tid"]).within(entry_ns, segment["end_ns"]))
-        return (
-            bool(next_ns)
-            and next_ns[0] - entry_ns > self.slack
-            and all(state & (KERNEL | EDGE) for _, _, state, _ in since)
-        )
+        next_ns = times[bisect.bisect_right(times, crossed_ns) :][:1]
+        if came_ns is None or (next_ns and next_ns[0] < came_ns):
+            return None
+        ends_with_one = self._interrupt_near(end, 0)
+        if begin < crossed_ns:
+            met = ends_with_one and abs(end - came_ns) <= self.slack
+            met = met and self._state(segment, begin, crossed_ns).what in HOLD
+        else:
+            met = ends_with_one or (end - begin <= EDGE_NS and self._interrupt_near(begin, 1))
+            met = met and all(state & beyond for _, _, state, _ in self.lines.thread(segment["tid"]).within(begin, end))
+        return came_ns - crossed_ns if met else None
 
     def _vanishes(self, segment):
         """Whether its thread's state changed before the segment begins, and its CPU was stopped before icepath saw it.
@@ -155,10 +171,8 @@ class Checker:
         return any(place <= segment["begin_ns"] and changed(place) for place in self._places(segment["end_ns"])[1:])
 
     def _holds_but_for_a_stall(self, segment):
-        return (
-            self._begins_a_call(segment)
-            or self._vanishes(segment)
-            or any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
+        return self._vanishes(segment) or any(
+            self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment)
         )
 
     def _state(self, segment, begin, end):
@@ -170,11 +184,11 @@ class Checker:
         line = self.lines.thread(segment["tid"])
 
         def exactly(value, _):
-            return True if value and not value & ~state else None if value & state else False
+            return True if value and not value & ~(state | EDGE) else None if value & state else False
 
-        def nearly(value, _):
-            allowed = state | (EDGE if state & _RUNS else 0)
-            return True if value and not value & ~allowed else None if value & allowed else False
+        def nearly(value, cpu):
+            at_door = value & EDGE and not value & ~_RUNS and state & _RUNS
+            return True if at_door else exactly(value, cpu)
 
         return self._by_share(
             begin, end, lambda a, b: _measure(line, a, b, exactly), lambda a, b: _measure(line, a, b, nearly)
@@ -244,17 +258,18 @@ class Checker:
         if (
             segment["part"] == "notify"
             and "end_bounds_ns" not in segment
-            and not self._interrupt_begins(segment["end_ns"])
+            and not self._interrupt_near(segment["end_ns"], 0)
         ):
             if not self._is_one_of([ns for ns, _, _ in self.lines.wakings[segment["tid"]]], segment["end_ns"]):
                 return Verdict(FALSE, "no waking of its thread as it ends")
         return None
 
-    def _interrupt_begins(self, at_ns):
+    def _interrupt_near(self, at_ns, end):
+        """Whether an interrupt begins there (`end` 0), or ends (1)."""
         return any(
-            abs(first - at_ns) <= self.slack
+            abs(interrupt[end] - at_ns) <= self.slack
             for line in self.lines.outermost.values()
-            for first, _, _, _ in line.within(at_ns - self.slack, at_ns + self.slack)
+            for interrupt in line.whole_within(at_ns - self.slack, at_ns + self.slack)
         )
 
     # Culprits

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 
 USER, KERNEL, RUNNABLE, ASLEEP, WAKING = 1, 2, 4, 8, 16
-EDGE = 32  # on its way into or out of the kernel: within EDGE_NS of a system call's tracepoint
+EDGE = 32  # beside one of these: within EDGE_NS of a system call's tracepoint, on its way into or out of the kernel
 EDGE_NS = 3000
 RUNNING = USER | KERNEL | EDGE
 ANY = RUNNING | RUNNABLE | ASLEEP | WAKING
@@ -41,15 +41,19 @@ class Intervals:
         if begin < end:
             self.items.append((begin, end, value, cpu))
 
-    def within(self, begin, end):
+    def whole_within(self, begin, end):
+        """Those that have a part in [begin, end)."""
         if self._begins is None:
             self._begins = [item[0] for item in self.items]
-        at = max(bisect.bisect_right(self._begins, begin) - 1, 0)
-        for first, last, value, cpu in self.items[at:]:
-            if first >= end:
+        for at in range(max(bisect.bisect_right(self._begins, begin) - 1, 0), len(self.items)):
+            if self.items[at][0] >= end:
                 break
-            if last > begin:
-                yield max(first, begin), min(last, end), value, cpu
+            if self.items[at][1] > begin:
+                yield self.items[at]
+
+    def within(self, begin, end):
+        for first, last, value, cpu in self.whole_within(begin, end):
+            yield max(first, begin), min(last, end), value, cpu
 
 
 class _Thread:
@@ -67,7 +71,7 @@ class _Thread:
     def until(self, ns, state):
         """Ends the current state at `ns` and begins another."""
         if self.at_door_until is not None and self.state in (USER, KERNEL):
-            self.line.add(self.since, min(ns, self.at_door_until), EDGE, self.cpu)
+            self.line.add(self.since, min(ns, self.at_door_until), self.state | EDGE, self.cpu)
             self.since = max(self.since, min(ns, self.at_door_until))
         self.at_door_until = None
         self.line.add(self.since, ns, self.state, self.cpu)
@@ -75,8 +79,9 @@ class _Thread:
 
 
 class Timelines:
-    def __init__(self, events, begin_ns, end_ns, lag_ns=0, calls_lag_ns=0):
-        self.begin, self.end, self._lag, self._calls_lag = begin_ns, end_ns, lag_ns, calls_lag_ns
+    def __init__(self, events, begin_ns, end_ns, lag_ns=0, begins_lag_ns=0, ends_lag_ns=0):
+        self.begin, self.end = begin_ns, end_ns
+        self._lag, self._calls_lag = lag_ns, {"sys_enter": begins_lag_ns, "sys_exit": ends_lag_ns}
         self.times = defaultdict(list)  # by CPU: times of its events
         self._threads = defaultdict(lambda: _Thread(begin_ns))
         self.cpus = defaultdict(Intervals)  # value: tid of the CPU's task
@@ -86,7 +91,7 @@ class Timelines:
         self.moves = defaultdict(list)  # by tid: (ns, old CPU, new CPU)
         self.ksoftirqd = set()  # tids
         self.wakings = defaultdict(list)  # by tid: (ns, current tid, interrupt's name or None)
-        self.entries = defaultdict(list)  # of system calls by tid: (ns, cpu)
+        self.entries, self.exits = defaultdict(list), defaultdict(list)  # of system calls by tid: (ns, cpu)
         self.instants = defaultdict(list)  # by event's name: ns
         self.hidden = defaultdict(int)  # by CPU: switches without an event
         self._current, self._since, self._last, self._nest = {}, {}, {}, defaultdict(list)
@@ -99,7 +104,7 @@ class Timelines:
             self.cpus[cpu].add(self._since[cpu], end_ns, tid, cpu)
 
     def _at_other_handler(self, event):
-        return event._replace(ns=event.ns + (self._calls_lag if event.name in ("sys_enter", "sys_exit") else self._lag))
+        return event._replace(ns=event.ns + self._calls_lag.get(event.name, self._lag))
 
     def thread(self, tid):
         """Its states; all are possible if no event names it."""
@@ -226,13 +231,14 @@ class Timelines:
         if thread.in_call is None and thread.state == USER | KERNEL:
             thread.state = USER if enters else KERNEL
         if enters:
-            thread.until(max(self._on_its_way_in_since(event), thread.since), EDGE)
+            thread.until(max(self._on_its_way_in_since(event), thread.since), USER | EDGE)
             thread.until(event.ns, KERNEL)
             thread.entered = event.ns
             self.entries[event.tid].append((event.ns, event.cpu))
         else:
             thread.until(event.ns, USER)
             thread.at_door_until = event.ns + EDGE_NS
+            self.exits[event.tid].append((event.ns, event.cpu))
         thread.in_call = enters
 
     def _on_its_way_in_since(self, event):
