@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "tests/attach/program.h"
@@ -159,6 +160,34 @@ TEST_F(Calls, OfNobodyElse)
 	EXPECT_GT(watched.calls.size(), kMessages);
 	EXPECT_TRUE(std::ranges::none_of(
 		watched.calls, [&](const icepath_record &record) { return record.tid == static_cast<uint32_t>(other.pid()); }));
+}
+
+// The tids of whoever made a call while the calling process, as icepath, watched the one that had started it.
+std::set<uint32_t> seen_of_parent()
+{
+	std::set<uint32_t> seen;
+	for (const icepath_record &record : watch_programs({getppid()}, 0.5, [] {}).calls)
+		seen.insert(record.tid);
+	return seen;
+}
+
+// A shell from which icepath was started may be named. icepath is no part of what it starts.
+TEST_F(Calls, NotOfIcepathItself)
+{
+	const pid_t shell = fork();
+	if (shell == 0) {
+		const pid_t icepath = fork();
+		if (icepath == 0)
+			_exit(seen_of_parent() == std::set{static_cast<uint32_t>(getppid())} ? 0 : 1);
+		int status = 0;
+		while (waitpid(icepath, &status, WNOHANG) == 0)
+			usleep(1000);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+	}
+	int status = 0;
+	waitpid(shell, &status, 0);
+	EXPECT_TRUE(WIFEXITED(status)) << status;
+	EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 } // namespace

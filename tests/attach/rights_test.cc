@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that gains rights which its program hadn't isn't watched from then on, nor are those that it starts.
-#include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -35,34 +34,37 @@ protected:
 	}
 	void TearDown() override { fs::remove_all(folder); }
 
-	// A user's program that starts the shell, which starts cat. Returns how many of cat's takes are seen.
-	ptrdiff_t takes_of_cat(const char *options)
+	// A user's program that starts the shell, which starts cat, once it is watched or before. Returns how many of cat's
+	// takes are seen.
+	ptrdiff_t takes_of_cat(const char *options, bool before = false)
 	{
 		Program program([&](Shared &shared) {
 			int ends[2];
 			if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || setgroups(0, nullptr) || setresgid(kUser, kUser, kUser) ||
 				setresuid(kUser, kUser, kUser))
 				_exit(1);
-			shared.is_ready = 1;
-			await(shared.goes);
+			if (!before) {
+				shared.is_ready = 1;
+				await(shared.goes);
+			}
 			const pid_t child = fork();
 			if (child == 0) {
 				dup2(ends[1], STDIN_FILENO);
+				dup2(ends[1], STDOUT_FILENO);
 				close(ends[0]);
 				close(ends[1]);
-				const int nowhere = ::open("/dev/null", O_WRONLY);
-				dup2(nowhere, STDOUT_FILENO);
 				execl(shell.c_str(), "sh", options, "cat; true", nullptr);
 				_exit(1);
 			}
+			close(ends[1]);
 			char byte = 0;
 			for (int i = 0; i < 50; i++) {
-				if (write(ends[0], &byte, 1) != 1)
+				if (write(ends[0], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1)
 					_exit(1);
-				usleep(1000);
+				shared.is_ready = 1;
+				await(shared.goes);
 			}
 			close(ends[0]);
-			close(ends[1]);
 			waitpid(child, nullptr, 0);
 		});
 		program.await_ready();
@@ -97,6 +99,13 @@ TEST_F(ProgramsOfAUser, ArentOnceTheyHadThem)
 {
 	ASSERT_EQ(chmod(shell.c_str(), 04755), 0);
 	EXPECT_EQ(takes_of_cat("-c"), 0);
+}
+
+TEST_F(ProgramsOfAUser, ArentIfTheyHadRootsRightsBefore)
+{
+	EXPECT_GT(takes_of_cat("-pc", true), 10);
+	ASSERT_EQ(chmod(shell.c_str(), 04755), 0);
+	EXPECT_EQ(takes_of_cat("-pc", true), 0);
 }
 
 TEST_F(ProgramsOfAUser, ArentWithTheRightsOfAnotherGroup)
