@@ -159,10 +159,11 @@ void check_budget(double budget_s, const std::vector<model::Cell> &cells, uint32
 					cells.size() > 1 ? ", or fewer cells (-t, -s, --patterns)" : ""));
 }
 
-Budget::Budget(uint64_t end_ns, const std::vector<uint64_t> &least_ns) : end_ns_(end_ns), report_share_(kReportShare)
+Budget::Budget(uint64_t end_ns, const std::vector<uint64_t> &least_ns, const std::vector<size_t> &together)
+	: end_ns_(end_ns), report_share_(kReportShare)
 {
-	for (const uint64_t least : least_ns)
-		visits_.push_back({least});
+	for (size_t v = 0; v < least_ns.size(); v++)
+		visits_.push_back({.together = together.empty() ? v : together[v], .least_ns = least_ns[v]});
 	overhead_ns_ = 2 * kBlockOverheadNs * static_cast<double>(visits_.size());
 }
 
@@ -205,7 +206,12 @@ uint32_t Budget::pairs_each(const Pace &visit) const
 	// A visit that rests in some pairs has fewer.
 	const auto pairs = static_cast<uint32_t>(uint64_t{pairs_expected_} * visit.pairs / (pairs_ + 1));
 	const uint32_t group = pairs >= 2 * kManyOpenings ? 2 : 1;
-	const double open_ns = static_cast<double>(visit.open_ns), own = own_ns(visit);
+	double open_ns = 0, own = 0;
+	for (const Pace &one : visits_)
+		if (one.together == visit.together && !one.over && !one.rests) {
+			open_ns += static_cast<double>(one.open_ns);
+			own += own_ns(one);
+		}
 	const auto affordable = [&](double share) {
 		return std::max<double>(group, std::ceil(open_ns * (1 - share) / (share * own)));
 	};
@@ -284,17 +290,6 @@ void Budget::warmed_up(size_t visit, uint64_t took_ns)
 {
 	visits_[visit].open_ns += took_ns;
 	opened_ns_ += took_ns;
-}
-
-std::vector<bool> Budget::openings_due(const std::vector<size_t> &together) const
-{
-	std::vector<bool> of_number(together.size()), due;
-	for (size_t visit = 0; visit < together.size(); visit++)
-		if (opening_is_due(visit))
-			of_number[together[visit]] = true;
-	for (const size_t number : together)
-		due.push_back(of_number[number]);
-	return due;
 }
 
 bool Budget::opening_is_due(size_t visit) const

@@ -48,8 +48,9 @@ double needed_s(const std::vector<model::Cell> &cells, uint32_t count, uint32_t 
 
 class Budget {
 public:
-	// All times are of one clock. The report must be complete at `end_ns`. `least_ns`: by visit of a round.
-	Budget(uint64_t end_ns, const std::vector<uint64_t> &least_ns);
+	// All times are of one clock. The report must be complete at `end_ns`. `least_ns`: by visit of a round. `together`:
+	// by visit too; those with the same number are opened together. Empty: each alone.
+	Budget(uint64_t end_ns, const std::vector<uint64_t> &least_ns, const std::vector<size_t> &together = {});
 
 	// False: no further pair fits into the time left. The first one always fits.
 	bool begin_pair(uint64_t now_ns);
@@ -67,8 +68,6 @@ public:
 	void opened(size_t visit, uint64_t took_ns);
 	void warmed_up(size_t visit, uint64_t took_ns); // part of the opening
 	bool opening_is_due(size_t visit) const;
-	// By visit: whether it is due of any that has the same number in `together`.
-	std::vector<bool> openings_due(const std::vector<size_t> &together) const;
 
 	// Whether the visit still fits. False only for visits that turned out slower than planned.
 	bool fits(size_t visit, uint64_t now_ns) const;
@@ -88,6 +87,7 @@ public:
 
 private:
 	struct Pace {
+		size_t together = 0;
 		uint64_t least_ns = 0, took_ns = 0; // took_ns 0: deadlines ended all blocks so far
 		bool over = false, rests = false, slow = false; // rests: takes no part now; slow: needs more than was planned
 		uint64_t open_ns = 0; // its last opening

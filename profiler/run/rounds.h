@@ -13,12 +13,13 @@ namespace icepath::run {
 // most of the time, so cells that send them take turns: several blocks in the time of one.
 using Visit = std::vector<size_t>;
 
-// Each cell once, in order, except that a cell may join an earlier visit. A cell is alone unless it is sparse and its
-// receivers sleep: a polling receiver takes the CPU from the others.
+// Each cell once, in order, except that cells may join an earlier visit. A cell is alone unless it is sparse and its
+// receivers sleep: a polling receiver takes the CPU from the others. The arms of such a cell are in one visit, unless
+// one has no room for all of them: then each of them is alone.
 std::vector<Visit> visits_of(const std::vector<model::Cell> &cells);
 
-// Of each visit, the first one that differs from it by arms alone: its own number where there is none. Arms get fresh
-// processes in the same pair of rounds.
+// Of each visit that visits_of() made, in any order, the first one that differs from it by arms alone: its own number
+// where there is none. Arms get fresh processes in the same pair of rounds.
 std::vector<size_t> with_other_arms(const std::vector<Visit> &visits, const std::vector<model::Cell> &cells);
 
 // When the n-th of a visit's cells sends its first message, after the visit's begin. First messages are spread evenly
@@ -48,9 +49,12 @@ inline constexpr uint32_t kSampledBlocks = 4;
 // follows another more often than the reverse. Of eight rounds the latter are three, so the next eight are inverted.
 constexpr bool goes_back(uint32_t round) { return (round % 4 >= 2) != (round % 16 >= 8); }
 
-// Indices of the visits in the order in which the round measures them. Those that follow one another and are of one
-// cell's arms begin with another one in each pair of rounds that has neither probes nor hardware counters: no arm is
-// always the first, or always between two others. `firsts`: of with_other_arms().
-std::vector<size_t> order_of_visits(uint32_t round, const std::vector<size_t> &firsts);
+// Indices of the visits in the order in which the round measures them, and in which they get fresh processes before it.
+// Those that follow one another and are of one cell's arms begin with another one in each pair of rounds that has
+// neither probes nor hardware counters: no arm is always the first, or always between two others, and none is always
+// the first in fresh processes. `firsts`: of with_other_arms().
+std::vector<size_t> order_of(uint32_t round, const std::vector<size_t> &firsts);
+// The cells of a visit in that order. `cells`: of the plan.
+Visit in_order(uint32_t round, const Visit &visit, const std::vector<model::Cell> &cells);
 
 } // namespace icepath::run

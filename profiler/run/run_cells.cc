@@ -12,6 +12,7 @@
 #include "profiler/rate/search.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/loaded_files.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::run {
 
@@ -57,9 +58,20 @@ void RunCells::note_loaded(size_t cell)
 	if (arm == head_.arms.end() ||
 		std::ranges::find(arm->loaded, what.target, &model::LoadedFile::target) != arm->loaded.end())
 		return;
-	std::ranges::move(loaded_files(courses_[cell].cell->processes().front()->pid(), what.target,
-								   opener_.plugin_of(cell), what.library),
-					  std::back_inserter(arm->loaded));
+	std::vector<model::LoadedFile> files = loaded_files(courses_[cell].cell->processes().front()->pid(), what.target,
+														opener_.plugin_of(cell), what.library);
+	const size_t room = rundir::kMaxLoadedFiles - arm->loaded.size();
+	if (files.size() > room) {
+		notices_.add(fmt::format("arm {}: more than {} files were loaded: further ones aren't told", what.arm,
+								 rundir::kMaxLoadedFiles));
+		files.resize(room);
+	}
+	std::ranges::move(files, std::back_inserter(arm->loaded));
+}
+
+bool RunCells::any_failed(const Visit &visit) const
+{
+	return std::ranges::any_of(visit, [&](size_t cell) { return failed(cell); });
 }
 
 bool RunCells::any_left() const

@@ -81,6 +81,7 @@ public:
 	LiveCell *live(size_t cell) const { return courses_[cell].cell.get(); } // nullptr while it isn't open
 	bool is_over(size_t cell) const { return courses_[cell].state == State::Over; }
 	bool failed(size_t cell) const { return courses_[cell].state == State::Failed; } // it will be opened again
+	bool any_failed(const Visit &visit) const;
 	bool any_left() const;
 	Visit living(const Visit &visit) const; // the visit's open cells
 	// Whether its processes haven't been measured yet. Clears the flag.

@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <utility>
 
 #include "profiler/capture/probes.h"
+#include "profiler/model/cell_title.h"
 
 namespace icepath::run {
 
@@ -100,7 +102,13 @@ capture::ProbeSet probes_of(const Visit &visit, const std::vector<model::Cell> &
 
 std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<model::Cell> &cells)
 {
-	std::ranges::stable_sort(visits, std::ranges::less{}, [&](const Visit &visit) { return probes_of(visit, cells); });
+	// Another build of a target may need other probes, and yet arms stay beside each other.
+	const std::vector<size_t> firsts = with_other_arms(visits, cells);
+	std::vector<std::pair<capture::ProbeSet, Visit>> with_probes;
+	for (size_t v = 0; v < visits.size(); v++)
+		with_probes.emplace_back(probes_of(visits[firsts[v]], cells), visits[v]);
+	std::ranges::stable_sort(with_probes, std::ranges::less{}, &std::pair<capture::ProbeSet, Visit>::first);
+	std::ranges::copy(with_probes | std::views::values, visits.begin());
 	return visits;
 }
 

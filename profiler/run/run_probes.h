@@ -49,7 +49,8 @@ std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, c
 // The probes that the visit's cells need.
 capture::ProbeSet probes_of(const Visit &visit, const std::vector<model::Cell> &cells);
 
-// Groups visits with the same probes, so that a probed round attaches few.
+// Groups visits with the same probes, so that a probed round attaches few. Visits of one cell's arms, which follow one
+// another in `visits`, still do.
 std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<model::Cell> &cells);
 
 } // namespace icepath::run

@@ -40,8 +40,6 @@ std::atomic<bool> interrupted{false};
 // Reserved share of the budget: for exiting, and for the delays of a loaded machine.
 constexpr double kReserve = 0.03;
 
-std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
-
 // An injection into a cell from outside, in effect for its lifetime.
 class Injected {
 public:
@@ -71,7 +69,7 @@ public:
 		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9) -
 				  machine::kWakesNs),
 		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)), firsts_(with_other_arms(visits_, plan.cells)),
-		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages)),
+		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages), firsts_),
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
 		  middleware_(&helper, &interrupted, options.root_spaces, options.daemon_cpus, head_.arms),
 		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_,
@@ -86,7 +84,7 @@ public:
 		head_.wakes_held = wakes_held(options_.awake, head_.cells, cpus_, notices_, admit);
 		rundir::check_head(head_);
 		for (size_t v = 0; v < visits_.size(); v++)
-			open_visit(v);
+			open_visit(v, 0);
 		end_visits_without_cells();
 	}
 
@@ -95,7 +93,7 @@ public:
 		uint32_t round = 0;
 		while (goes_on() && begin_pair()) {
 			machine_->look_if_due();
-			open_anew();
+			open_anew(round);
 			for (const uint32_t end = round + 2; round < end && goes_on(); round++) {
 				progress_.round = round + 1;
 				cells_.set_round(progress_.round);
@@ -121,7 +119,8 @@ public:
 				cells_.give_up(i, "no time was left to restart its processes");
 		const size_t without_data =
 			interrupted ? 0 : cells_.name_those_without_data(record_, probes_.works(), options_.always_probed);
-		model::Tail tail{utc_now(), interrupted || !broken_off_.empty(), round, notices_.all()};
+		const std::string now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+		model::Tail tail{now, interrupted || !broken_off_.empty(), round, notices_.all()};
 		machine_->describe(tail);
 		for (size_t i = 0; i < head_.cells.size(); i++)
 			tail.failed_openings.push_back(opener_.of(i).failed);
@@ -166,12 +165,12 @@ private:
 		}
 	}
 
-	void open_visit(size_t v)
+	void open_visit(size_t v, uint32_t round)
 	{
 		uint64_t took_ns = 0;
 		still_.go_on();
 		try {
-			for (const size_t i : visits_[v])
+			for (const size_t i : in_order(round, visits_[v], head_.cells))
 				if (!interrupted && !cells_.is_over(i))
 					took_ns += cells_.open(i);
 		} catch (const isolation::KeeperLost &lost) {
@@ -188,15 +187,18 @@ private:
 		notices_.add(broken_off_);
 	}
 
-	// Called between pairs of rounds, so that both rounds of a pair, with and without probes, have the same processes.
-	void open_anew()
+	// Called between pairs of rounds: both rounds of a pair have the same processes. If an arm's have failed, all arms
+	// of its cell get fresh ones.
+	void open_anew(uint32_t round)
 	{
-		const std::vector<bool> due = budget_.openings_due(firsts_);
-		for (size_t v = 0; v < visits_.size() && probes_.works() && !interrupted; v++) {
-			if (!due[v] && std::ranges::none_of(visits_[v], [&](size_t i) { return cells_.failed(i); }))
+		std::vector<bool> due(visits_.size());
+		for (size_t v = 0; v < visits_.size(); v++)
+			due[firsts_[v]] = due[firsts_[v]] || budget_.opening_is_due(v) || cells_.any_failed(visits_[v]);
+		for (const size_t v : order_of(round, firsts_)) {
+			if (!due[firsts_[v]] || !probes_.works() || interrupted)
 				continue;
 			try {
-				open_visit(v);
+				open_visit(v, round);
 			} catch (const privilege::HelperDied &died) {
 				without_helper(died, v);
 			}
@@ -242,10 +244,8 @@ private:
 	void run_round(uint32_t round)
 	{
 		progress_.probed = (is_probed(round) || options_.always_probed) && probes_.works();
-		for (const size_t v : order_of_visits(round, firsts_)) {
-			Visit visit = cells_.living(visits_[v]);
-			if (goes_back(round))
-				std::reverse(visit.begin(), visit.end());
+		for (const size_t v : order_of(round, firsts_)) {
+			const Visit visit = in_order(round, cells_.living(visits_[v]), head_.cells);
 			if (visit.empty() || !goes_on() || !budget_.fits(v, icepath_now_ns()) ||
 				(sparse_rests_ && is_sparse(visit)))
 				continue;

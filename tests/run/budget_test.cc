@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "profiler/failure.h"
@@ -347,6 +348,38 @@ Opened openings_of_a_run(uint64_t budget_ns, uint64_t block_ns, uint64_t open_ns
 	}
 	opened.end_ns = now_ns;
 	return opened;
+}
+
+// A cheap and a dear arm of one cell: each is opened as often as both can be.
+TEST(Openings, OfVisitsTogetherHaveOnePace)
+{
+	const auto openings = [](uint64_t dear_ns, const std::vector<size_t> &together) {
+		Budget budget(60 * kSecond, {10 * kMs, 10 * kMs}, together);
+		const std::array<uint64_t, 2> open_ns = {10 * kMs, dear_ns};
+		std::array<int, 2> opened{};
+		uint64_t now_ns = 0;
+		budget.opened(0, open_ns[0]);
+		budget.opened(1, open_ns[1]);
+		while (budget.begin_pair(now_ns)) {
+			const std::array<bool, 2> due = {budget.opening_is_due(0), budget.opening_is_due(1)};
+			for (size_t v = 0; v < 2; v++) {
+				if (due[v]) {
+					opened[v]++;
+					now_ns += open_ns[v];
+					budget.opened(v, open_ns[v]);
+				}
+				budget.block_took(v, 20 * kMs, false);
+				now_ns += 40 * kMs;
+			}
+			budget.end_pair(now_ns);
+		}
+		return opened;
+	};
+	const std::array<int, 2> apart = openings(300 * kMs, {}), together = openings(300 * kMs, {0, 0});
+	EXPECT_GT(apart[0], 2 * apart[1]);
+	EXPECT_EQ(together[0], together[1]);
+	EXPECT_LT(together[0], apart[0] / 2) << "the dear one isn't opened at the cheap one's pace";
+	EXPECT_GT(together[0], apart[1]) << "nor the cheap one at the dear one's: what both cost counts";
 }
 
 TEST(Openings, AreOfTwoPairsWhereThereAreMany)
