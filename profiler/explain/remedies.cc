@@ -197,6 +197,12 @@ bool is_unix_datagrams(const Symptoms &symptoms)
 
 bool is_unix_socket(const Symptoms &symptoms) { return is_unix_stream(symptoms) || is_unix_datagrams(symptoms); }
 
+bool has_other_targets(const Symptoms &symptoms)
+{
+	return std::ranges::any_of(symptoms.head.cells,
+							   [&](const model::Cell &cell) { return cell.target != symptoms.cell.target; });
+}
+
 bool is_tcp(const Symptoms &symptoms)
 {
 	const model::Mechanisms &uses = symptoms.cell.mechanisms;
@@ -222,7 +228,7 @@ constexpr std::array<WayRow, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::TakeOtherCpus, has_other_cpus},
 	 {Way::StopThem, always},
 	 {Way::TakeCpuForEach, has_cpu_for_each},
-	 {Way::MeasureAlone, always},
+	 {Way::MeasureAlone, has_other_targets},
 	 {Way::MoveInterrupts, has_other_cpus},
 	 {Way::StopTick, can_stop_tick},
 	 {Way::HoldAwake, has_own_idle_states},

@@ -27,7 +27,7 @@ struct WindowThread {
 // process, that only some of the window's cells use.
 struct WindowOther {
 	uint32_t tid = 0; // as WindowThread's
-	std::string whose; // "nng/ipc", "daemon mosquitto"
+	std::string whose; // "nng/ipc", "nng/ipc of arm old", "daemon mosquitto"
 	std::vector<uint32_t> cells; // for which it works
 };
 

@@ -38,6 +38,12 @@ struct BlockWish {
 // Whether the threads that a library starts can have the CPU of their side.
 bool may_pin_library_threads(const model::Cell &cell);
 
+// What belongs to a cell, where arms are told apart: "nng/ipc of arm old".
+inline std::string in_arm(const std::string &what, const model::Cell &cell)
+{
+	return cell.arm.empty() ? what : what + " of arm " + cell.arm;
+}
+
 // The destructor kills the workers; close() lets them leave in order.
 class LiveCell {
 public:

@@ -70,9 +70,10 @@ StillCells::Processes StillCells::processes() const
 		const bool of_library = cell.kind == model::kAdapter;
 		if (LiveCell *live = cells_.live(i))
 			for (WorkerProcess *process : live->processes())
-				all.emplace(process, Of{cell.target, {i}, of_library});
+				all.emplace(process, Of{in_arm(cell.target, cell), {i}, of_library});
 		if (const Daemon *daemon = middleware_.find_daemon(plan_.plugin_of_cell[i], cell.arm))
-			all.try_emplace(daemon->process(), Of{daemon->what(), {}, of_library, true}).first->second.cells.insert(i);
+			all.try_emplace(daemon->process(), Of{in_arm(daemon->what(), cell), {}, of_library, true})
+				.first->second.cells.insert(i);
 	}
 	return all;
 }

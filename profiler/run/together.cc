@@ -73,8 +73,9 @@ void add_threads(const LiveCell &cell, model::Window &window)
 {
 	for (size_t side = 0; side < cell.tids().size(); side++)
 		if (std::ranges::find(window.threads, cell.tids()[side], &model::WindowThread::tid) == window.threads.end())
-			window.threads.push_back({cell.tids()[side], cell.cell().graph.sides[side].cpu,
-									  fmt::format("{} {}", cell.cell().target, model::side_name(cell.cell(), side))});
+			window.threads.push_back(
+				{cell.tids()[side], cell.cell().graph.sides[side].cpu,
+				 fmt::format("{} {}", in_arm(cell.cell().target, cell.cell()), model::side_name(cell.cell(), side))});
 }
 
 } // namespace

@@ -20,7 +20,7 @@ constexpr std::array<OfOrigin, analysis::kOriginIds.size()> kOrigins = {
 	 {"the scheduler's tick", "the scheduler's tick"},
 	 {"others' interrupt", "others' interrupts"},
 	 {"a task of others", "tasks of others"},
-	 {"another target of this run", "other targets of this run"},
+	 {"another cell of this run", "other cells of this run"},
 	 {"a control group", "control groups"},
 	 {"the idle CPU", "the idle CPU"},
 	 {"no record tells", "no record tells"}}};

@@ -177,13 +177,16 @@ const Wording kToRead[] = {
 	{.id = Id::OtherTarget,
 	 .words =
 		 [](const RunResult &result, const Finding &finding) {
-			 return fmt::format("another target of this run had its CPU for {} while {} of {} messages waited ({}): to "
-								"compare its tail, measure it without the others (-t {})",
+			 const std::string &target = result.cells[finding.cell.value()].cell.target;
+			 const bool is_alone = std::ranges::all_of(
+				 result.cells, [&](const analysis::CellResult &one) { return one.cell.target == target; });
+			 return fmt::format("another cell of this run had its CPU for {} while {} of {} messages waited ({}){}",
 								stats::duration(finding.number(Fact::OfNs)), count_in(finding),
 								count_in(finding, Fact::Of), finding.text(Fact::Names),
-								result.cells[finding.cell.value()].cell.target);
+								is_alone ? ""
+										 : ": to compare its tail, measure it without the others (-t " + target + ")");
 		 },
-	 .kind = "CPU time of another target",
+	 .kind = "CPU time of another cell",
 	 .is_brief = true},
 	{.id = Id::FifoSpinners, .words = fifo_text, .kind = "sides under SCHED_FIFO that never sleep", .is_brief = true},
 	{.id = Id::BlocksOfFewMessages, .words = weight_text, .kind = "blocks with fewer messages", .is_brief = true},

@@ -92,7 +92,7 @@ constexpr std::array<const char *, explain::kRemedyNames.size()> kWhat = {
 	"CPUs that had gone idle",
 	"threads of the target itself on these CPUs ({})",
 	"tasks on these CPUs ({})",
-	"other targets of this run, which had these CPUs meanwhile ({})",
+	"other cells of this run, which had these CPUs meanwhile ({})",
 	"sides of the cell share a CPU",
 	"interrupts of devices",
 	"softirqs of others' work ({}), and the interrupts that raise them",

@@ -76,7 +76,7 @@ TEST(Alone, NoThreadOfAnotherCellRunsInACellsBlocks)
 }
 
 // Sparse cells share a window, in which each waits for its turn: what a neighbour takes there is told as a neighbour's.
-TEST(Alone, WhatSharesAWindowIsToldAsAnotherTargetOfTheRun)
+TEST(Alone, WhatSharesAWindowIsToldAsAnotherCellOfTheRun)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
@@ -94,7 +94,7 @@ TEST(Alone, WhatSharesAWindowIsToldAsAnotherTargetOfTheRun)
 				is_named = is_named || culprit["name"].get<std::string>().find("busy") != std::string::npos;
 	EXPECT_TRUE(is_named) << json["cells"].dump();
 	const std::string notices = json["notices"].dump();
-	EXPECT_NE(notices.find("another target of this run"), std::string::npos) << notices;
+	EXPECT_NE(notices.find("another cell of this run"), std::string::npos) << notices;
 }
 
 // "T" of a process that a signal stopped, as in proc(5); empty: it has ended.

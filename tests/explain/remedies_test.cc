@@ -47,6 +47,7 @@ struct RemedyCase {
 	uint64_t fifo_priority = 0;
 	std::optional<uint32_t> vector = {}; // of a softirq
 	const char *kind = model::kTransport;
+	std::string other_target = "other"; // of the run's other cell
 };
 
 void PrintTo(const RemedyCase &one, std::ostream *out) { *out << one.cause << one.culprit; }
@@ -98,6 +99,9 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 	head.host.cpus_online = one.cpus_online;
 	head.host.fifo = one.fifo;
 	head.host.fifo_of_middleware = one.fifo_of_middleware;
+	head.cells = {cell, cell};
+	head.cells[1].target = one.other_target;
+	head.cells[1].arm = "other";
 	return remedies_of({.difference = difference,
 						.causes = causes,
 						.cell = cell,
@@ -297,6 +301,9 @@ TEST(Remedies, OfTasksAreFifoWhereSidesMayRunByIt)
 	one = {"other_target", Layer::Runqueue, Part::None, "other", analysis::Origin::OtherTarget};
 	one.fifo = true;
 	EXPECT_FALSE(says(one, "--sched fifo")) << "they would have it as well";
+	EXPECT_TRUE(says(one, "measure it without them (-t " + socket_cell(model::Pattern::PingPong).target + ")"));
+	one.other_target = socket_cell(model::Pattern::PingPong).target;
+	EXPECT_EQ(advice_for(one), "") << "another arm of this target, which -t doesn't leave out";
 }
 
 TEST(Remedies, OfTimersAreNotThoseOfDevices)
