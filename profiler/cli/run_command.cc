@@ -77,54 +77,66 @@ void check_built(const std::vector<std::string> &wanted, const std::vector<targe
 				throw Failure(ExitCode::Usage, fmt::format("{} {}", name, targets::why_not_built(adapter)));
 }
 
-// By default sparse is measured only if there is time for the blocks that an interval needs: each takes seconds.
-plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::vector<targets::Target> &targets,
-					 const std::vector<uint32_t> &cpus)
-{
-	if (!wishes.patterns.empty())
-		return plan::make(wishes, targets, cpus);
-	wishes.patterns = {model::Pattern::PingPong, model::Pattern::OneWay, model::Pattern::Sparse};
-	wishes.one_of_each_kind = wishes.targets.empty();
-	plan::Plan usual = plan::make(wishes, targets, cpus);
-	const double needed_s = run::needed_s(usual.cells, options.messages, stats::kMinBlocks) *
-							static_cast<double>(std::max<size_t>(1, options.arms.size()));
-	if (needed_s <= options.duration_s)
-		return usual;
-	wishes.patterns.pop_back();
-	plan::Plan shorter = plan::make(wishes, targets, cpus);
-	shorter.notices.push_back(
-		fmt::format("sparse messages are left out: with them a run takes {:.0f} s (-d)", std::ceil(needed_s)));
-	return shorter;
-}
-
-// Of the targets that an arm has; nullptr: of a run without arms.
-plan::Plan plan_of_arm(const RunOptions &options, const plan::Wishes &wishes, const std::vector<uint32_t> &cpus,
-					   const model::Arm *arm)
-{
+// The targets that an arm has, or a run without arms (nullptr), and what is to be said of them.
+struct Described {
+	const model::Arm *arm = nullptr;
+	std::vector<targets::Target> targets;
 	std::vector<std::string> notices;
-	const std::vector<targets::Target> targets =
-		arm ? run::describe_targets(*arm, notices) : run::describe_targets(notices);
-	if (!arm || arm->plugins.empty())
-		check_built(wishes.targets, targets);
-	plan::Plan plan = make_plan(options, wishes, targets, cpus);
-	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
-	return plan;
+};
+
+// A failure of an arm names it.
+template <typename Does> auto of_arm(const model::Arm *arm, Does does)
+{
+	try {
+		return does();
+	} catch (const Failure &failure) {
+		const std::string of = arm ? fmt::format("--arm {}: ", arm->name) : "", why = failure.what();
+		throw Failure(failure.code(), why.starts_with(of) ? why : of + why);
+	}
 }
 
-plan::Plan plan_of_arms(const RunOptions &options, const plan::Wishes &wishes, const std::vector<uint32_t> &cpus,
-						const std::vector<model::Arm> &arms)
+Described describe(const RunOptions &options, const model::Arm *arm)
+{
+	Described described{arm, {}, {}};
+	described.targets = arm ? run::describe_targets(*arm, described.notices) : run::describe_targets(described.notices);
+	if (!arm || arm->plugins.empty())
+		check_built(options.wishes.targets, described.targets);
+	return described;
+}
+
+// Of all arms, if there are any.
+plan::Plan plan_of_all(const plan::Wishes &wishes, const std::vector<Described> &all, const std::vector<uint32_t> &cpus,
+					   const std::vector<model::Arm> &arms)
 {
 	std::vector<plan::Plan> plans;
-	for (const model::Arm &arm : arms)
-		try {
-			plans.push_back(plan_of_arm(options, wishes, cpus, &arm));
-		} catch (const Failure &failure) {
-			const std::string of_arm = fmt::format("--arm {}: ", arm.name), why = failure.what();
-			throw Failure(failure.code(), why.starts_with(of_arm) ? why : of_arm + why);
-		}
+	for (const Described &one : all) {
+		plans.push_back(of_arm(one.arm, [&] { return plan::make(wishes, one.targets, cpus); }));
+		plans.back().notices.insert(plans.back().notices.begin(), one.notices.begin(), one.notices.end());
+	}
+	if (arms.empty())
+		return plans.front();
 	plan::Plan plan = plan::beside_each_other(arms, plans);
 	run::check_configs(arms, plan);
 	return plan;
+}
+
+// By default sparse is measured only if there is time for the blocks that an interval needs: each takes seconds.
+plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::vector<Described> &all,
+					 const std::vector<uint32_t> &cpus, const std::vector<model::Arm> &arms)
+{
+	if (!wishes.patterns.empty())
+		return plan_of_all(wishes, all, cpus, arms);
+	wishes.patterns = {model::Pattern::PingPong, model::Pattern::OneWay, model::Pattern::Sparse};
+	wishes.one_of_each_kind = wishes.targets.empty();
+	plan::Plan usual = plan_of_all(wishes, all, cpus, arms);
+	const double needed_s = run::needed_s(usual.cells, options.messages, stats::kMinBlocks);
+	if (needed_s <= options.duration_s)
+		return usual;
+	wishes.patterns.pop_back();
+	plan::Plan shorter = plan_of_all(wishes, all, cpus, arms);
+	shorter.notices.push_back(
+		fmt::format("sparse messages are left out: with them a run takes {:.0f} s (-d)", std::ceil(needed_s)));
+	return shorter;
 }
 
 // `arms`: found, as the user.
@@ -134,8 +146,12 @@ plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus,
 	plan::Wishes wishes = options.wishes;
 	wishes.kept_awake = kept_awake;
 	wishes.no_threads = capture::thread_pidfds_missing();
-	plan::Plan plan =
-		arms.empty() ? plan_of_arm(options, wishes, cpus, nullptr) : plan_of_arms(options, wishes, cpus, arms);
+	std::vector<Described> all;
+	for (const model::Arm &arm : arms)
+		all.push_back(of_arm(&arm, [&] { return describe(options, &arm); }));
+	if (arms.empty())
+		all.push_back(describe(options, nullptr));
+	plan::Plan plan = make_plan(options, wishes, all, cpus, arms);
 	if (!options.calibration.empty() &&
 		calibrate::tell_cells(calibrate::read_calibration(options.calibration, calibrate::host_of(host)), plan.cells) ==
 			0)

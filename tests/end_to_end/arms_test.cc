@@ -154,6 +154,21 @@ TEST_F(Arms, OfMiddlewareHaveTheirOwnConfiguration)
 	expect_nothing_left();
 }
 
+// Sparse cells of all arms share a window, so arms need hardly more time than one.
+TEST_F(Arms, TheTimeThatSparseMessagesNeedIsThatOfAllArmsTogether)
+{
+	const Outcome outcome = run({icepath_program(), "run", "-q", "--arm", "other:env=SOME=thing", "-t", "pipe", "-s",
+								 "64", "--sparse-period", "50ms", "-d", "3", "-o", "out"},
+								folder.path(), 60s);
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const std::string notices = results()["notices"].dump(), says = "with them a run takes ";
+	const size_t at = notices.find(says);
+	ASSERT_NE(at, std::string::npos) << notices;
+	const double needed_s = std::stod(notices.substr(at + says.size()));
+	EXPECT_GT(needed_s, 6 * 20 * 0.05) << "six blocks of twenty messages";
+	EXPECT_LT(needed_s, 2 * 6 * 20 * 0.05) << notices;
+}
+
 TEST_F(Arms, AConfigurationThatNobodyReadsIsRefused)
 {
 	std::ofstream(builds / "some.xml") << "<x/>";
