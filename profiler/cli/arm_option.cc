@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
@@ -19,11 +21,18 @@ constexpr const char *kDefaultArm = "default";
 	throw Failure(ExitCode::Usage, fmt::format("--arm {}: {}", text, why));
 }
 
-// Whether a key and its '=' begin there, as behind a comma. Another comma belongs to the value before it.
-bool begins_item(const std::string &text, size_t at)
+bool is_of_word(char one) { return std::isalnum(static_cast<unsigned char>(one)) || one == '_'; }
+
+constexpr std::array<std::string_view, 4> kKeys = {"plugins=", "lib=", "config=", "env="};
+
+// Whether an item begins there, behind a comma. Another comma belongs to the value before it. In the value of a
+// variable anything may follow a comma but a key; behind a path another word and its '=' are a mistake.
+bool begins_item(const std::string &text, size_t at, bool in_variable)
 {
+	if (in_variable)
+		return std::ranges::any_of(kKeys, [&](std::string_view key) { return text.substr(at).starts_with(key); });
 	const size_t begin = at;
-	while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
+	while (at < text.size() && is_of_word(text[at]))
 		++at;
 	return at > begin && at < text.size() && text[at] == '=';
 }
@@ -32,8 +41,9 @@ std::vector<std::string> items_in(const std::string &text)
 {
 	std::vector<std::string> items;
 	for (size_t begin = 0; begin < text.size();) {
+		const bool in_variable = text.substr(begin).starts_with("env=");
 		size_t end = text.find(',', begin);
-		while (end != std::string::npos && !begins_item(text, end + 1))
+		while (end != std::string::npos && !begins_item(text, end + 1, in_variable))
 			end = text.find(',', end + 1);
 		items.push_back(text.substr(begin, end - begin));
 		begin = end == std::string::npos ? text.size() : end + 1;
@@ -47,6 +57,8 @@ void add_variable(const std::string &text, const std::string &variable, model::A
 	const std::string name = variable.substr(0, equals);
 	if (equals == std::string::npos || name.empty())
 		refuse(text, fmt::format("env={}: say env=NAME=VALUE", variable));
+	if (!std::ranges::all_of(name, is_of_word))
+		refuse(text, fmt::format("env={}: a variable's name has letters, digits and '_'", name));
 	if (name == "LD_LIBRARY_PATH")
 		refuse(text, "env=LD_LIBRARY_PATH: say lib=FOLDER, which is looked at before root loads from it");
 	if (name.starts_with("ICEPATH_"))

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "profiler/failure.h"
 #include "profiler/targets/plugin_files.h"
@@ -36,11 +39,20 @@ constexpr const char *kKeptVariables = "ICEPATH_ARM_VARIABLES";
 }
 
 // Where middleware runs, these are empty, and only folders in them are kept.
-void check_not_emptied(const model::Arm &arm, const fs::path &folder, const std::string &given)
+bool is_emptied(const fs::path &folder) { return folder == "/tmp" || folder == "/dev/shm"; }
+
+bool is_below_emptied(const std::string &path) { return path.starts_with("/tmp/") || path.starts_with("/dev/shm/"); }
+
+// `given`: as the user named what is in the folder.
+void check_kept(const model::Arm &arm, const fs::path &folder, const std::string &given)
 {
-	if (folder == "/tmp" || folder == "/dev/shm")
+	std::error_code error;
+	if (is_emptied(folder))
 		refuse(arm, fmt::format("{}: {} itself is empty where middleware runs: put it into a folder of its own", given,
 								folder.string()));
+	if (const fs::path real = fs::canonical(folder, error); !error && is_below_emptied(folder) && real != folder)
+		refuse(arm, fmt::format("{}: the way there is over the link {}, which is gone where middleware runs: say {}",
+								given, folder.string(), real.string()));
 }
 
 fs::path resolved(const model::Arm &arm, const char *key, const std::string &path, bool is_folder)
@@ -56,22 +68,51 @@ fs::path resolved(const model::Arm &arm, const char *key, const std::string &pat
 		refuse(arm, fmt::format("{} can't be read", given));
 	if (is_folder && found.native().find_first_of(":;") != std::string::npos) // ld.so(8) takes both for separators
 		refuse(arm, fmt::format("{}: a folder in a list of folders can't have ':' or ';' in its name", given));
-	check_not_emptied(arm, is_folder ? found : found.parent_path(), given);
+	check_kept(arm, is_folder ? found : found.parent_path(), given);
 	return found;
 }
 
-// Files that are in the folder, or that links in it lead to, and folders in it.
-std::vector<fs::path> contents_of(const fs::path &folder)
+// Where links in the folder lead to, one after the other.
+struct Led {
+	fs::path link, to;
+};
+std::vector<Led> led_out_of(const fs::path &folder)
 {
-	std::vector<fs::path> all;
+	constexpr int kMostLinks = 40; // that the kernel follows
+	std::vector<Led> all;
 	std::error_code none;
 	for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, none), end;
 		 at != end; at.increment(none)) {
-		std::error_code dangling;
-		if (const fs::path real = fs::canonical(at->path(), dangling); !dangling)
-			all.push_back(real);
+		std::error_code error;
+		fs::path link = at->path();
+		for (int i = 0; i < kMostLinks && fs::is_symlink(link, error) && fs::exists(link, error); ++i) {
+			const fs::path to = (link.parent_path() / fs::read_symlink(link, error)).lexically_normal();
+			all.push_back({link, to});
+			link = to;
+		}
 	}
 	return all;
+}
+
+// Paths in the value of a variable that are there, and lie in what is emptied.
+std::vector<fs::path> emptied_paths_in(const std::string &value)
+{
+	std::vector<fs::path> paths;
+	std::error_code error;
+	for (size_t at = value.find('/'); at != value.npos; at = value.find('/', at + 1)) {
+		const bool begins = at == 0 || !(std::isalnum(static_cast<unsigned char>(value[at - 1])) ||
+										 std::string_view("._-").find(value[at - 1]) != std::string_view::npos);
+		const std::string path = value.substr(at, value.find_first_of(":;,<>&\"' \t\n", at) - at);
+		if (begins && is_below_emptied(path) && fs::exists(path, error))
+			paths.emplace_back(path);
+	}
+	return paths;
+}
+
+fs::path folder_of(const fs::path &path)
+{
+	std::error_code error;
+	return fs::is_directory(path, error) && !fs::is_symlink(path, error) ? path : path.parent_path();
 }
 
 } // namespace
@@ -90,6 +131,13 @@ model::Arm found(model::Arm arm)
 		arm.config = resolved(arm, "config", arm.config, false);
 		targets::check_not_others(arm.config, "configuration");
 	}
+	for (const auto &[key, folder] : {std::pair{"plugins", arm.plugins}, {"lib", arm.library_path}})
+		if (!folder.empty())
+			for (const auto &[link, to] : led_out_of(folder))
+				check_kept(arm, folder_of(to), fmt::format("{}={}: the link {}", key, folder, link.string()));
+	for (const auto &[name, value] : arm.environment)
+		for (const fs::path &path : emptied_paths_in(value))
+			check_kept(arm, folder_of(path), fmt::format("env={}={}", name, value));
 	return arm;
 }
 
@@ -119,17 +167,22 @@ Environment environment_of(const model::Arm &arm)
 std::vector<std::string> folders_of(const model::Arm &arm)
 {
 	std::vector<std::string> folders;
-	for (const std::string &folder : {arm.plugins, arm.library_path}) {
-		if (folder.empty())
-			continue;
-		folders.push_back(folder);
-		for (const fs::path &one : contents_of(folder))
-			if (const std::string parent = one.parent_path();
-				parent != "/tmp" && parent != "/dev/shm" && std::ranges::find(folders, parent) == folders.end())
-				folders.push_back(parent);
-	}
+	const auto add = [&](const std::string &folder) {
+		if (std::ranges::find(folders, folder) == folders.end())
+			folders.push_back(folder);
+	};
+	for (const std::string &folder : {arm.plugins, arm.library_path})
+		if (!folder.empty()) {
+			add(folder);
+			for (const Led &led : led_out_of(folder))
+				add(folder_of(led.to));
+		}
 	if (!arm.config.empty())
-		folders.push_back(fs::path(arm.config).parent_path());
+		add(fs::path(arm.config).parent_path());
+	for (const auto &[name, value] : environment_of(arm))
+		for (const fs::path &path : emptied_paths_in(value))
+			if (!is_emptied(folder_of(path)))
+				add(folder_of(path));
 	return folders;
 }
 

@@ -38,6 +38,16 @@ TEST(ArmOption, ACommaThatNoKeyFollowsBelongsToTheValue)
 	EXPECT_EQ(arms[1].library_path, "/some,thing");
 }
 
+// Lists of paths have ':', lists of settings ',' and '='.
+TEST(ArmOption, AVariableHasAnyValueWithoutAKey)
+{
+	const std::vector<model::Arm> arms =
+		arms_of({"a:env=PATHS=/a:/b c;d,env=SETTINGS=x=1,y=2,environment=3,z:=4,config=/c.xml,env=EMPTY="}, false);
+	EXPECT_EQ(arms[1].environment,
+			  (Variables{{"PATHS", "/a:/b c;d"}, {"SETTINGS", "x=1,y=2,environment=3,z:=4"}, {"EMPTY", ""}}));
+	EXPECT_EQ(arms[1].config, "/c.xml");
+}
+
 TEST(ArmOption, TheFirstOneComesAgainAsTheControl)
 {
 	EXPECT_TRUE(arms_of({}, true).empty());
@@ -65,6 +75,7 @@ TEST(ArmOption, WrongOnesAreRefusedWithTheReason)
 			 {"a:lib=/a,lib=/b", "lib= is there twice"},
 			 {"a:env=A", "say env=NAME=VALUE"},
 			 {"a:env==1", "say env=NAME=VALUE"},
+			 {"a:env=A:B=1", "env=A:B: a variable's name has letters, digits and '_'"},
 			 {"a:env=A=1,env=A=2", "env=A is there twice"},
 			 {"a:env=LD_LIBRARY_PATH=/a", "say lib=FOLDER"},
 			 {"a:env=ICEPATH_PLUGIN_PATH=/a", "say plugins=FOLDER"},

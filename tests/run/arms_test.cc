@@ -67,6 +67,67 @@ TEST_F(ArmsFound, HaveNoLinksOnTheirWay)
 	EXPECT_NE(std::ranges::find(folders, (folder / "real").string()), folders.end()) << "the configuration's";
 }
 
+bool has(const std::vector<std::string> &folders, const fs::path &folder)
+{
+	return std::ranges::find(folders, folder.string()) != folders.end();
+}
+
+// Where middleware runs /tmp is empty, so each link on the way to a library must be there as well.
+TEST_F(ArmsFound, KeepWhereTheirLinksLead)
+{
+	for (const char *name : {"lib", "first", "second"})
+		fs::create_directory(folder / name);
+	std::ofstream(folder / "second/liba.so.1.2") << "x";
+	fs::create_symlink("../second/liba.so.1.2", folder / "first/liba.so.1");
+	fs::create_symlink(folder / "first/liba.so.1", folder / "lib/liba.so");
+	fs::create_symlink("liba.so", folder / "lib/libb.so");
+	const std::vector<std::string> folders = folders_of({.name = "a", .library_path = folder / "lib"});
+	EXPECT_TRUE(has(folders, folder / "lib"));
+	EXPECT_TRUE(has(folders, folder / "first"));
+	EXPECT_TRUE(has(folders, folder / "second"));
+}
+
+TEST_F(ArmsFound, AreRefusedIfALinkWouldBeGone)
+{
+	if (geteuid() == 0)
+		GTEST_SKIP() << "root loads nothing over such links";
+	fs::create_directories(folder / "lib");
+	fs::create_directories(folder / "build");
+	std::ofstream(folder / "build/liba.so") << "x";
+	fs::create_symlink("build", folder / "current");
+	fs::create_symlink(folder / "current/liba.so", folder / "lib/liba.so");
+	const model::Arm arm{.name = "a", .library_path = folder / "lib"};
+	EXPECT_NE(complaint(arm).find("the link " + (folder / "lib/liba.so").string() +
+								  ": the way there is over the link " + (folder / "current").string()),
+			  std::string::npos)
+		<< complaint(arm);
+	const fs::path in_tmp = "/tmp/" + folder.filename().string() + ".so";
+	std::ofstream(in_tmp) << "x";
+	fs::remove(folder / "lib/liba.so");
+	fs::create_symlink(in_tmp, folder / "lib/liba.so");
+	EXPECT_NE(complaint(arm).find("/tmp itself is empty where middleware runs"), std::string::npos) << complaint(arm);
+	const model::Arm named{.name = "a", .environment = {{"URI", "file://" + in_tmp.string()}}};
+	EXPECT_NE(complaint(named).find("/tmp itself is empty where middleware runs"), std::string::npos)
+		<< complaint(named);
+	fs::remove(in_tmp);
+	EXPECT_EQ(complaint(named), "") << "it isn't there anywhere";
+}
+
+TEST_F(ArmsFound, KeepFoldersOfTheirVariables)
+{
+	for (const char *name : {"one", "two", "three"})
+		fs::create_directory(folder / name);
+	std::ofstream(folder / "one/a.xml") << "<x/>";
+	const std::string one = folder / "one/a.xml", two = folder / "two", three = folder / "three";
+	const model::Arm arm{
+		.name = "a", .environment = {{"URI", "file://" + one + ",<X/>"}, {"PATHS", "/usr:" + two + ":/var" + three}}};
+	const std::vector<std::string> folders = folders_of(arm);
+	EXPECT_TRUE(has(folders, folder / "one"));
+	EXPECT_TRUE(has(folders, two));
+	EXPECT_FALSE(has(folders, three)) << "/var/tmp is another";
+	EXPECT_EQ(complaint(arm), "");
+}
+
 TEST_F(ArmsFound, AreRefusedWithTheReason)
 {
 	std::ofstream(folder / "file") << "x";
