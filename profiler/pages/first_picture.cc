@@ -178,7 +178,7 @@ private:
 		return fmt::format("<g class=\"{}\" data-cell=\"{}\"><title>{}</title><rect class=\"back\" x=\"0\" "
 						   "y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/><text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>",
 						   classes, index, escaped(title), y, kPictureWidth, kCellRow - 2, x, y + 17,
-						   escaped(fitted(name, kLabel - x)));
+						   escaped(fitted_with_end(name, kLabel - x)));
 	}
 
 	static std::string value(size_t panel, const std::string &text, double y)

@@ -15,6 +15,7 @@
 #include "profiler/pages/markup.h"
 #include "profiler/pages/page_data.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/arm_lines.h"
 #include "profiler/text/cause_words.h"
 #include "profiler/text/finding_words.h"
 #include "profiler/text/fitness_words.h"
@@ -69,6 +70,16 @@ std::string unfit_text(const analysis::RunResult &result)
 	return unfit ? fmt::format("This run isn't fit for tails ({}): partly they are the machine's.",
 							   text::found_text(*unfit))
 				 : "";
+}
+
+// Nothing for a run without arms.
+std::string arm_section(const model::Head &head)
+{
+	std::string items;
+	for (const std::string &arm : text::arm_texts(head.arms))
+		items += "<li>" + escaped(arm) + "</li>\n";
+	return items.empty() ? ""
+						 : section("arms", "Builds and configurations beside each other", "<ul>" + items + "</ul>\n");
 }
 
 bool is_of_several_modes(const analysis::CellResult &cell) { return !cell.modes.all.empty(); }
@@ -315,9 +326,9 @@ std::string html_report(const analysis::RunResult &result)
 			   "latency goes</h1>\n<p class=\"machine\">{} · {} · icepath {}</p></header>\n",
 			   escaped(head.command_line), kind_rules(), kPageStyle, escaped(head.command_line),
 			   escaped(head.started_utc), escaped(head.icepath_version)) +
-		   "<main>\n" + verdict_section(result) + picture_section(result, cells) + curve_section(cells) +
-		   over_time_section() + cell_section(result, cells) + tail_section(result) + slowest_section(result) +
-		   flame_section() + notes_section(result) +
+		   "<main>\n" + verdict_section(result) + arm_section(head) + picture_section(result, cells) +
+		   curve_section(cells) + over_time_section() + cell_section(result, cells) + tail_section(result) +
+		   slowest_section(result) + flame_section() + notes_section(result) +
 		   fmt::format(
 			   "</main>\n<footer><p>Times are from one run on one machine. icepath is under the Apache License 2.0; "
 			   "the script of this page includes parts of d3, under the licence that it begins with.</p></footer>\n"

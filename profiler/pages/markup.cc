@@ -22,9 +22,12 @@ std::string script_json(const nlohmann::ordered_json &json)
 	return safe;
 }
 
+constexpr double kCharacter = 7.25, kPadding = 6;
+
+bool begins_character(char one) { return (static_cast<unsigned char>(one) & 0xc0) != 0x80; }
+
 std::string fitted(const std::string &text, double pixels)
 {
-	constexpr double kCharacter = 7.25, kPadding = 6;
 	const auto room = static_cast<size_t>(std::max(0.0, (pixels - kPadding) / kCharacter));
 	if (text::columns(text) <= room)
 		return text;
@@ -32,9 +35,21 @@ std::string fitted(const std::string &text, double pixels)
 		return "";
 	size_t at = 0;
 	for (size_t left = room - 1; at < text.size(); ++at)
-		if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80 && left-- == 0)
+		if (begins_character(text[at]) && left-- == 0)
 			break;
 	return text.substr(0, at) + "…";
+}
+
+std::string fitted_with_end(const std::string &text, double pixels)
+{
+	constexpr size_t kEnd = 10; // characters
+	const std::string begin = fitted(text, pixels - kEnd * kCharacter), all = fitted(text, pixels);
+	if (all == text || begin.empty())
+		return all;
+	size_t at = text.size();
+	for (size_t left = kEnd; left > 0; left -= begins_character(text[at]) ? 1 : 0)
+		--at;
+	return begin + text.substr(at);
 }
 
 std::string kind_rules()

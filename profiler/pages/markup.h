@@ -19,6 +19,9 @@ std::string script_json(const nlohmann::ordered_json &json);
 // less than three would be left. For the 12-pixel monospace font.
 std::string fitted(const std::string &text, double pixels);
 
+// The same with the last characters, for names that begin alike: "cyclonedds/udp… new-again".
+std::string fitted_with_end(const std::string &text, double pixels);
+
 // Rules for the classes kind-0, kind-1 …, in the order of LayerKind, for shapes and the texts on them.
 std::string kind_rules();
 

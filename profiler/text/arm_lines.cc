@@ -12,11 +12,16 @@ namespace {
 
 using model::Arm, model::LoadedFile;
 
-// Whether another arm had loaded another file, or the same one of another build, in its place.
+// Whether no arm had loaded another file, or the same one of another build, in its place: with the same target, or with
+// another one, as a library that one end uses later than the other. An arm of which nothing is known of the target
+// doesn't differ.
 bool is_of_all(const LoadedFile &file, const std::vector<Arm> &arms)
 {
 	return std::ranges::all_of(arms, [&](const Arm &arm) {
-		return arm.loaded.empty() || std::ranges::find(arm.loaded, file) != arm.loaded.end();
+		return std::ranges::find(arm.loaded, file.target, &LoadedFile::target) == arm.loaded.end() ||
+			   std::ranges::any_of(arm.loaded, [&](const LoadedFile &other) {
+				   return other.path == file.path && other.build_id == file.build_id && other.version == file.version;
+			   });
 	});
 }
 
@@ -69,6 +74,8 @@ bool has_unused_folder(const Arm &arm)
 }
 
 } // namespace
+
+std::string target_of(const model::Cell &cell) { return cell.target + (cell.arm.empty() ? "" : " " + cell.arm); }
 
 std::vector<std::string> arm_texts(const std::vector<Arm> &arms)
 {

@@ -11,6 +11,7 @@
 #include "profiler/explain/difference.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/arm_lines.h"
 #include "profiler/text/blame_words.h"
 #include "profiler/text/look.h"
 #include "profiler/text/table.h"
@@ -74,7 +75,7 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 	add(" ", {"sum", "", stats::exact_microseconds(worst.latency_ns()), tenths(1000), "= recv - send"});
 
 	std::vector<std::string> lines = {
-		fmt::format("worst message with a complete path: {} {}, {} {} of round {}, {}", cell.target,
+		fmt::format("worst message with a complete path: {} {}, {} {} of round {}, {}", target_of(cell),
 					model::payload_text(cell.payload_bytes), worst.back ? "answer" : "message", stats::count(worst.seq),
 					worst.round, stats::duration(static_cast<double>(worst.latency_ns())))};
 	const std::vector<std::string> rows = table.lines(look);

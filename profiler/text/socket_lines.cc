@@ -12,6 +12,7 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
+#include "profiler/text/arm_lines.h"
 #include "profiler/text/columns.h"
 
 namespace icepath::text {
@@ -157,8 +158,8 @@ void add_socket_line(Page &page, const analysis::RunResult &result)
 		const auto at = std::ranges::find(by_text, text, [](const auto &one) { return one.first; });
 		std::vector<std::string> &targets =
 			(at == by_text.end() ? by_text.emplace_back(text, std::vector<std::string>()) : *at).second;
-		if (std::ranges::find(targets, cell.cell.target) == targets.end())
-			targets.push_back(cell.cell.target);
+		if (const std::string of = target_of(cell.cell); std::ranges::find(targets, of) == targets.end())
+			targets.push_back(of);
 	}
 	if (!any_control && by_text.size() < 2)
 		return;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/line_levels.h"
@@ -66,14 +67,30 @@ void add_head(Page &page, const analysis::RunResult &result)
 	page.line();
 }
 
-// What is measured, and how its library is set up: once for each target.
+// The target, with its arms that have this summary if others have another one.
+std::string told_by(const model::Cell &cell, const std::vector<analysis::CellResult> &cells)
+{
+	std::vector<std::string> arms;
+	bool differ = false;
+	for (const analysis::CellResult &one : cells) {
+		if (one.cell.target != cell.target)
+			continue;
+		if (one.cell.summary != cell.summary)
+			differ = true;
+		else if (std::ranges::find(arms, one.cell.arm) == arms.end())
+			arms.push_back(one.cell.arm);
+	}
+	return cell.target + (differ ? fmt::format(" {}", fmt::join(arms, ", ")) : "");
+}
+
+// What is measured, and how its library is set up: once for each target, and for each of its arms that differ.
 void add_targets(Page &page, const std::vector<analysis::CellResult> &cells)
 {
-	std::set<std::string> told;
+	std::set<std::pair<std::string, std::string>> told;
 	for (const analysis::CellResult &cell : cells)
-		if (!cell.cell.summary.empty() && told.insert(cell.cell.target).second)
+		if (!cell.cell.summary.empty() && told.emplace(cell.cell.target, cell.cell.summary).second)
 			page.paragraph(told.size() == 1 ? "targets" : "",
-						   fmt::format("{}: {}", cell.cell.target, cell.cell.summary));
+						   fmt::format("{}: {}", told_by(cell.cell, cells), cell.cell.summary));
 	if (!told.empty())
 		page.line();
 }
@@ -154,7 +171,7 @@ void add_granted(Page &page, const std::vector<analysis::CellResult> &cells)
 		if (!cell.cell.granted.any())
 			continue;
 		const std::string asked = model::text(cell.cell.qos);
-		const std::string who = cell.cell.target + (asked.empty() ? "" : " " + asked);
+		const std::string who = target_of(cell.cell) + (asked.empty() ? "" : " " + asked);
 		auto &names = by_text[model::text(cell.cell.granted)];
 		if (std::ranges::find(names, who) == names.end())
 			names.push_back(who);

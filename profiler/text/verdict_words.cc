@@ -9,6 +9,7 @@
 #include "profiler/explain/leading_figure.h"
 #include "profiler/explain/verdict.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/text/arm_lines.h"
 
 namespace icepath::text {
 namespace {
@@ -24,9 +25,6 @@ std::string listed(const std::vector<std::string> &names)
 		text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
 	return shown == names.size() ? text : text + fmt::format(" and {} others", names.size() - shown);
 }
-
-// The target, and whose build or configuration of it is meant.
-std::string target_of(const model::Cell &cell) { return cell.target + (cell.arm.empty() ? "" : " " + cell.arm); }
 
 // Names a cell of a group, whose cells differ by their targets and what the adapters were asked for.
 std::string name_in_group(const analysis::RunResult &result, size_t cell)

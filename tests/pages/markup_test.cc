@@ -25,6 +25,14 @@ TEST(Markup, TextIsCutToFitBetweenCharacters)
 	EXPECT_EQ(fitted("abcdef", -1), "");
 }
 
+TEST(Markup, TextThatIsCutCanHaveItsEnd)
+{
+	EXPECT_EQ(fitted_with_end("cyclonedds/udp 64 B new-again", 190), "cyclonedds/udp… new-again");
+	EXPECT_EQ(fitted_with_end("cyclonedds/udp 64 B nöü-again", 190), "cyclonedds/udp… nöü-again");
+	EXPECT_EQ(fitted_with_end("cyclonedds/udp new", 190), "cyclonedds/udp new");
+	EXPECT_EQ(fitted_with_end("abcdefghijklmn", 6 + 6 * 7.25), "abcde…") << "no room for both";
+}
+
 TEST(Markup, AxesHaveRoundValues)
 {
 	EXPECT_EQ(axis_values(10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/pages/html_report.h"
+#include "profiler/text/terminal.h"
+#include "tests/report/one_screen.h"
+
 namespace icepath::text {
 namespace {
 
@@ -41,6 +45,19 @@ TEST(ArmLines, SayThatAFileOfOneNameIsOfAnotherBuild)
 	EXPECT_NE(arm_texts(arms)[1].find("loaded /old/liba.so (a 1) build-id f"), std::string::npos) << arm_texts(arms)[1];
 }
 
+TEST(ArmLines, DoNotTellAFileThatAllHad)
+{
+	std::vector<model::Arm> arms = two_builds();
+	arms[0].loaded.push_back({"b", "/lib/libm.so.6", "", "m"}); // of b nothing else was told of this arm
+	arms[1].loaded.push_back({"a", "/lib/libm.so.6", "", "m"});
+	arms[2].loaded.push_back({"a", "/lib/libm.so.6", "", "m"});
+	arms[1].loaded.push_back({"c", "/lib/libc.so.6", "", "c"}); // the others have no c
+	EXPECT_EQ(arm_texts(arms)[0], "old: lib=/old · loaded /old/liba.so (a 1) build-id 0123456789ab");
+	EXPECT_EQ(arm_texts(arms)[1], "new: lib=/new · env=A=1 · loaded /new/liba.so without a build-id");
+	arms[1].loaded.push_back({"a", "/lib/libz.so", "", "z"});
+	EXPECT_NE(arm_texts(arms)[1].find("/lib/libz.so"), std::string::npos) << "it alone has it";
+}
+
 // Else a comparison of a build with itself looks like one of two.
 TEST(ArmLines, SayThatNothingDiffers)
 {
@@ -52,6 +69,34 @@ TEST(ArmLines, SayThatNothingDiffers)
 	EXPECT_EQ(arm_texts(arms)[1], "new: lib=/new · env=A=1 · what it loaded isn't known");
 	EXPECT_EQ(arm_texts({{.name = "default"}})[0],
 			  "default: as icepath has it without --arm · what it loaded isn't known");
+}
+
+// What a page or a terminal shows of cells has the names of their arms, and says what these are.
+TEST(ArmLines, AreInEveryReport)
+{
+	std::vector<analysis::CellResult> cells;
+	for (const std::string arm : {"old", "new"}) {
+		cells.push_back(made_cell("pipe", {{model::Layer::SenderKernel, model::Part::None, 1000}}));
+		cells.back().cell.arm = arm;
+		cells.back().cell.summary = "as " + arm + " does it";
+	}
+	analysis::RunResult result = made_run(cells);
+	result.head.arms = two_builds();
+	const std::string page = pages::html_report(result);
+	for (const std::string &text : arm_texts(result.head.arms))
+		EXPECT_NE(page.find("<li>" + text + "</li>"), std::string::npos) << text;
+	for (const std::string name : {"pipe old", "pipe new"}) {
+		EXPECT_NE(page.find(">" + name + "</text>"), std::string::npos) << "the picture";
+		EXPECT_NE(page.find("<th scope=\"row\">" + name + "</th>"), std::string::npos) << "the table";
+		EXPECT_NE(page.find("\"name\":\"" + name + "\""), std::string::npos) << "the curves";
+	}
+	const Style full{.unicode = true, .width = 100, .verbose = true};
+	std::string text = terminal_report(result, full);
+	EXPECT_NE(text.find("targets   pipe old: as old does it\n          pipe new: as new does it\n"), std::string::npos)
+		<< text;
+	result.cells[1].cell.summary = result.cells[0].cell.summary;
+	text = terminal_report(result, full);
+	EXPECT_NE(text.find("targets   pipe: as old does it\n\n"), std::string::npos) << text;
 }
 
 TEST(ArmLines, ArePrintable)
