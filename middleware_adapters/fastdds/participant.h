@@ -69,7 +69,7 @@ public:
 	{
 		static const bool done = [way] {
 			// The user's settings are for other programs.
-			for (const char *name : {kProfiles, "ROS_DISCOVERY_SERVER"})
+			for (const char *name : {kProfiles, "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_DISCOVERY_SERVER"})
 				if (!is_of_arm(name))
 					unsetenv(name);
 			setenv("SKIP_DEFAULT_XML", "1", 1); // nor those in the current folder

@@ -24,7 +24,7 @@ inline void set_environment(const char *cyclone)
 			setenv(name, value, 1);
 	if (const std::string of_arm = value_of_arm("CYCLONEDDS_URI"); !of_arm.empty())
 		setenv("CYCLONEDDS_URI", (cyclone + ("," + of_arm)).c_str(), 1); // the last one of a setting counts
-	for (const char *name : {"ROS_DISCOVERY_SERVER", "FASTRTPS_DEFAULT_PROFILES_FILE"})
+	for (const char *name : {"ROS_DISCOVERY_SERVER", "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"})
 		if (!is_of_arm(name))
 			unsetenv(name);
 }
