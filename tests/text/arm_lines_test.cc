@@ -51,7 +51,8 @@ TEST(ArmLines, DoNotTellAFileThatAllHad)
 	arms[0].loaded.push_back({"b", "/lib/libm.so.6", "", "m"}); // of b nothing else was told of this arm
 	arms[1].loaded.push_back({"a", "/lib/libm.so.6", "", "m"});
 	arms[2].loaded.push_back({"a", "/lib/libm.so.6", "", "m"});
-	arms[1].loaded.push_back({"c", "/lib/libc.so.6", "", "c"}); // the others have no c
+	arms[1].loaded.push_back({"c", "/lib/libc.so.6", "", "c"}); // of c nothing is known of the others
+	arms[1].loaded.push_back({"c", "/lib/libm.so.5", "", "m"});
 	EXPECT_EQ(arm_texts(arms)[0], "old: lib=/old · loaded /old/liba.so (a 1) build-id 0123456789ab");
 	EXPECT_EQ(arm_texts(arms)[1], "new: lib=/new · env=A=1 · loaded /new/liba.so without a build-id");
 	arms[1].loaded.push_back({"a", "/lib/libz.so", "", "z"});
