@@ -245,8 +245,9 @@ TEST(BuildId, OfAFileThatIsNoneOrLiesIsNone)
 	};
 	EXPECT_EQ(build_id_of(file_of(head, segment, note)), "abcd");
 	for (const Elf64_Nhdr &bad :
-		 {Elf64_Nhdr{4, 3000, NT_GNU_BUILD_ID}, Elf64_Nhdr{UINT32_MAX, 2, NT_GNU_BUILD_ID},
-		  Elf64_Nhdr{4, UINT32_MAX, NT_GNU_BUILD_ID}, Elf64_Nhdr{0, 2, NT_GNU_BUILD_ID}, Elf64_Nhdr{4, 2, 1}})
+		 {Elf64_Nhdr{4, 3000, NT_GNU_BUILD_ID}, Elf64_Nhdr{4, 60, NT_GNU_BUILD_ID},
+		  Elf64_Nhdr{UINT32_MAX, 2, NT_GNU_BUILD_ID}, Elf64_Nhdr{4, UINT32_MAX, NT_GNU_BUILD_ID},
+		  Elf64_Nhdr{0, 2, NT_GNU_BUILD_ID}, Elf64_Nhdr{4, 2, 1}})
 		EXPECT_EQ(build_id_of(file_of(head, segment, bad)), "");
 	Elf64_Phdr beyond = segment;
 	beyond.p_offset = UINT64_MAX - 4;
