@@ -53,6 +53,7 @@ __u32 ends_found = 0; /* user space sets it to 0 before a pass; counts those wit
 #define OF_PAIR 3
 #define OF_PORT 4
 #define OF_ADDRESS 5
+#define OF_NAMESPACE 6
 
 /* The same name for both orders. */
 static __always_inline __u64 name_of_both(__u64 one, __u64 other)
@@ -88,7 +89,8 @@ static __always_inline void describe_tcp(struct sock *sk, struct icepath_end *en
 {
 	struct sock_common *common = &sk->__sk_common;
 	const __u16 port = BPF_CORE_READ(common, skc_num), other_port = bpf_ntohs(BPF_CORE_READ(common, skc_dport));
-	end->place = name_of(port, OF_PORT);
+	const __u64 space = name_of(BPF_CORE_READ(common, skc_net.net, ns.inum), OF_NAMESPACE);
+	end->place = name_of(name_of(port, OF_PORT), space);
 	if (BPF_CORE_READ(common, skc_state) == TCP_LISTEN) {
 		end->role = ICEPATH_END_LISTENS;
 		return;
@@ -96,9 +98,13 @@ static __always_inline void describe_tcp(struct sock *sk, struct icepath_end *en
 	const bool is_long = BPF_CORE_READ(common, skc_family) == 10;
 	const __u64 own = name_of_address(&common->skc_v6_rcv_saddr, BPF_CORE_READ(common, skc_rcv_saddr), is_long);
 	const __u64 others = name_of_address(&common->skc_v6_daddr, BPF_CORE_READ(common, skc_daddr), is_long);
-	end->pair = name_of_both(name_of(own, port), name_of(others, other_port));
+	const __u64 own_end = name_of(own, port), others_end = name_of(others, other_port);
+	end->side = own_end < others_end;
+	end->pair = name_of_both(own_end, others_end);
 	const bool is_loopback = (bpf_ntohl(BPF_CORE_READ(common, skc_daddr)) >> 24) == 127;
 	end->leaves_machine = own != others && !is_loopback; /* to itself by an address of its own: the same at both ends */
+	if (!end->leaves_machine) /* nor its network namespace */
+		end->pair = name_of(end->pair, space);
 }
 
 static __always_inline bool describe_end(struct file *file, struct icepath_end *end)

@@ -18,13 +18,15 @@ enum icepath_end_role {
 
 struct icepath_end {
 	ICEPATH_U64 object; /* as CALL.object */
-	ICEPATH_U64 pair; /* the same for both ends of a connection; 0: it isn't known */
-	ICEPATH_U64 place; /* of TCP: a name of its own port, which what a socket accepts has as well */
+	/* The same for both ends of a connection; 0: it isn't known. Of TCP another one's ends may have it as well. */
+	ICEPATH_U64 pair;
+	/* Of TCP: a name of its own port in its network namespace, which what a socket accepts has as well. */
+	ICEPATH_U64 place;
 	ICEPATH_U32 tgid;
 	ICEPATH_U8 kind; /* icepath_object_kind */
 	ICEPATH_U8 role; /* icepath_end_role */
 	ICEPATH_U8 leaves_machine;
-	ICEPATH_U8 reserved;
+	ICEPATH_U8 side; /* of TCP: 0 or 1, which of its two ends; only addresses and ports say so */
 	char comm[16]; /* of the process */
 };
 

@@ -321,6 +321,7 @@ struct icepath_task {
 	ICEPATH_U64 call_position, queued_end;
 	ICEPATH_U64 queued_taken; /* what the other end had handed out by then */
 	ICEPATH_U8 call_object_kind;
+	ICEPATH_U8 is_untold; /* its name had no room in a ring */
 	ICEPATH_U64 compared_cred; /* of a target's family: the credentials that its rights were compared with last */
 };
 

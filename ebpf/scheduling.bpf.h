@@ -285,7 +285,7 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task)
 	if (target_count && gained_rights(worker, task))
 		return 0;
 	if (capturing && worker_of(task))
-		log_thread(task, bpf_ktime_get_ns());
+		log_thread(worker, task, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -205,11 +205,15 @@ static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type,
 	return record;
 }
 
-/* Names a thread. Written again after an exec, which gives it another name: the latest one counts. */
-static __always_inline void log_thread(struct task_struct *task, __u64 now)
+/*
+ * Names a thread. Written again after an exec, which gives it another name: the latest one counts. Without a name its
+ * records count as lost, so one that had no room is written as soon as there is.
+ */
+static __noinline void log_thread(struct icepath_task *thread, struct task_struct *task, __u64 now)
 {
 	struct icepath_record *record =
 		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);
+	thread->is_untold = rings && !record; /* of a ring that is full */
 	if (!record)
 		return;
 	__builtin_memcpy(record->thread.comm, task->comm, sizeof(record->thread.comm));
@@ -240,7 +244,7 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	/* it has had this CPU since before the block, so its switch-in wasn't seen */
 	if (task == bpf_get_current_task_btf())
 		watch(bpf_get_smp_processor_id());
-	log_thread(task, now);
+	log_thread(thread, task, now);
 }
 
 /*
@@ -275,6 +279,8 @@ static __always_inline struct icepath_task *worker_of(struct task_struct *task)
 	bool follows = family_in_block[worker->family % ICEPATH_FAMILIES];
 	if (follows && worker->block != block)
 		begin_thread(worker, task);
+	else if (follows && worker->is_untold)
+		log_thread(worker, task, bpf_ktime_get_ns());
 	return follows || worker->in_block ? worker : NULL;
 }
 

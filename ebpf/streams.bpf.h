@@ -17,7 +17,7 @@ struct {
 	__type(value, struct icepath_stream);
 } socket_streams SEC(".maps");
 
-/* Both ends of a pipe are one object, so they share this. By name. */
+/* Both ends of a pipe are one object, so they share this. By name. One that had to leave begins anew. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -253,7 +253,8 @@ static __always_inline struct icepath_stream *stream_of_pipe(__u64 name)
 	struct icepath_stream *stream = bpf_map_lookup_elem(&pipe_streams, &name);
 	if (stream)
 		return stream;
-	const struct icepath_stream none = {};
+	/* Eight numbers for each ns, more than bytes pass: a pipe that had to leave this map has none of them twice. */
+	const struct icepath_stream none = {.taken = bpf_ktime_get_ns() << 3};
 	bpf_map_update_elem(&pipe_streams, &name, &none, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&pipe_streams, &name);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "profiler/path/shares.h"
@@ -72,6 +73,13 @@ template <class Key, class Value> void add_to(std::map<Key, Value> &sums, const 
 		sums[key] += value;
 }
 
+void add_to(std::set<uint32_t> &processes, const std::set<uint32_t> &more)
+{
+	for (const uint32_t process : more)
+		if (processes.size() < kMostProcesses)
+			processes.insert(process);
+}
+
 // Connections are known at the end only.
 std::optional<model::Tail> tail_of(const std::string &run)
 {
@@ -86,7 +94,7 @@ std::optional<model::Tail> tail_of(const std::string &run)
 class AttachedFigures::Sums : public resolve::StreamVisitor {
 public:
 	Sums(resolve::StreamVisitor *also, LinkVisitor *of_links) : also_(also), of_links_(of_links) {}
-	void know(const resolve::Stream *stream) { stream_ = stream; }
+	void know(resolve::Stream *stream) { stream_ = stream; }
 
 	void message(const decode::CalledMessage &message, const path::Path &path, const path::Observations &seen) override
 	{
@@ -101,7 +109,7 @@ public:
 				? &link_of(from_server ? taker : giver, from_server ? giver : taker, serving_end, message.stream, seen)
 				: link_at(serving_end);
 		if (!link) {
-			waiting_[serving_end][static_cast<size_t>(message.identity)]++;
+			waiting_[serving_end].by_identity[static_cast<size_t>(message.identity)]++;
 			return;
 		}
 		Direction &direction = from_server ? link->to_client : link->to_server;
@@ -140,23 +148,47 @@ public:
 						   seen);
 	}
 
+	void over(uint64_t object) override
+	{
+		if (also_)
+			also_->over(object);
+		over_.push_back(object);
+	}
+
+	// After each window: books what belongs to a link, and forgets connections that are over.
+	void settle()
+	{
+		for (const auto &[object, some] : stream_->take_unpaired()) {
+			waiting_[object].unpaired.ambiguous += some.ambiguous;
+			waiting_[object].unpaired.too_old += some.too_old;
+		}
+		std::erase_if(waiting_, [&](const auto &one) {
+			Link *link = link_at(one.first);
+			if (link)
+				book(one.second, *link);
+			return link != nullptr;
+		});
+		for (const uint64_t object : std::exchange(over_, {})) {
+			if (const auto left = waiting_.extract(object))
+				without_link_ += left.mapped().messages();
+			if (const auto end = ends_.extract(object))
+				link_of(end.mapped()).over.insert(object);
+		}
+	}
+
+	// No taker is known any more.
+	void finish()
+	{
+		settle();
+		for (const auto &[object, left] : std::exchange(waiting_, {}))
+			without_link_ += left.messages();
+	}
+
+	uint64_t take_without_link() { return std::exchange(without_link_, 0); }
+
 	// By the number of messages, since the last time.
 	std::vector<Link> take()
 	{
-		for (const auto &[object, some] : stream_->unpaired())
-			if (Link *link = link_at(object)) {
-				decode::Unpaired &told = told_[object];
-				link->requests.ambiguous += some.ambiguous - std::exchange(told.ambiguous, some.ambiguous);
-				link->requests.too_old += some.too_old - std::exchange(told.too_old, some.too_old);
-			}
-		std::erase_if(waiting_, [&](const auto &one) {
-			Link *link = link_at(one.first);
-			for (size_t i = 0; link && i < one.second.size(); ++i) {
-				link->to_server.messages += one.second[i];
-				link->to_server.by_identity[i] += one.second[i];
-			}
-			return link != nullptr;
-		});
 		std::vector<Link> links;
 		for (auto &[key, link] : links_)
 			links.push_back(std::move(link));
@@ -166,13 +198,27 @@ public:
 	}
 
 private:
+	// Of a connection that no known taker was seen at.
+	struct Waiting {
+		std::array<uint64_t, 4> by_identity{};
+		decode::Unpaired unpaired;
+		uint64_t messages() const { return std::accumulate(by_identity.begin(), by_identity.end(), uint64_t{0}); }
+	};
+	static void book(const Waiting &some, Link &link)
+	{
+		link.requests.ambiguous += some.unpaired.ambiguous;
+		link.requests.too_old += some.unpaired.too_old;
+		link.to_server.messages += some.messages();
+		for (size_t i = 0; i < some.by_identity.size(); ++i)
+			link.to_server.by_identity[i] += some.by_identity[i];
+	}
 	Link &link_of(uint32_t client, uint32_t server, uint64_t serving_end, model::StreamKind stream,
 				  const path::Observations &seen)
 	{
 		const LinkKey key{program_of(client, seen), program_of(server, seen), stream};
 		Link &link = link_of(key);
-		link.clients.insert(process_of(client, seen));
-		link.servers.insert(process_of(server, seen));
+		add_to(link.clients, {process_of(client, seen)});
+		add_to(link.servers, {process_of(server, seen)});
 		link.connections.insert(serving_end);
 		ends_[serving_end] = key;
 		return link;
@@ -192,11 +238,12 @@ private:
 
 	resolve::StreamVisitor *also_;
 	LinkVisitor *of_links_;
-	const resolve::Stream *stream_ = nullptr;
+	resolve::Stream *stream_ = nullptr;
 	std::map<LinkKey, Link> links_;
 	std::map<uint64_t, LinkKey> ends_; // by the object of the serving end
-	std::map<uint64_t, decode::Unpaired> told_; // of all that stream_ has, by the same
-	std::map<uint64_t, std::array<uint64_t, 4>> waiting_; // of connections that no known taker was seen at
+	std::map<uint64_t, Waiting> waiting_; // likewise
+	std::vector<uint64_t> over_; // since the last window
+	uint64_t without_link_ = 0;
 };
 
 void Latencies::add_places(uint64_t ns, const std::map<Place, uint64_t> &places)
@@ -242,9 +289,12 @@ void Requests::add(const Requests &more)
 
 void Link::add(const Link &more)
 {
-	clients.insert(more.clients.begin(), more.clients.end());
-	servers.insert(more.servers.begin(), more.servers.end());
+	add_to(clients, more.clients);
+	add_to(servers, more.servers);
 	connections.insert(more.connections.begin(), more.connections.end());
+	earlier_connections += more.earlier_connections;
+	for (const uint64_t one : more.over)
+		earlier_connections += connections.erase(one);
 	to_server.add(more.to_server);
 	to_client.add(more.to_client);
 	requests.add(more.requests);
@@ -262,6 +312,7 @@ void AttachedResult::add(const AttachedResult &more)
 	too_old += more.too_old;
 	on_their_way += more.on_their_way;
 	without_giver += more.without_giver;
+	without_link += more.without_link;
 	for (const Link &link : more.links) {
 		const auto same = std::ranges::find_if(links, [&](const Link &its) { return its.is_like(link); });
 		if (same == links.end())
@@ -392,11 +443,13 @@ void AttachedFigures::add(const model::Window &window)
 	for (const model::SlotCapture &slot : window.slots)
 		part_.records += slot.records.size();
 	stream_->add(window);
+	sums_->settle();
 }
 
 void AttachedFigures::finish()
 {
 	stream_->finish();
+	sums_->finish();
 	if (in_window_ && of_links_)
 		of_links_->end_window();
 }
@@ -407,6 +460,7 @@ AttachedResult AttachedFigures::take()
 	AttachedResult taken = std::exchange(part_, {});
 	const auto since = [](uint64_t now, uint64_t &told) { return now - std::exchange(told, now); };
 	taken.links = sums_->take();
+	taken.without_link = sums_->take_without_link();
 	taken.lost_records = since(stream_->lost_records(), told_.lost_records);
 	taken.too_old = since(left.too_old, told_.too_old);
 	taken.on_their_way = left.at_end; // counted as it finishes
@@ -421,10 +475,13 @@ AttachedResult analyse_attached(const std::string &run, resolve::StreamVisitor *
 	if (tail && tail->detached)
 		figures.know(tail->detached->connections);
 	rundir::Reader reader(run);
-	while (const auto read = reader.next())
+	AttachedResult result;
+	while (const auto read = reader.next()) {
 		figures.add(*read->window);
+		result.add(figures.take());
+	}
 	figures.finish();
-	AttachedResult result = figures.take();
+	result.add(figures.take());
 	result.head = reader.head();
 	result.tail = tail;
 	return result;

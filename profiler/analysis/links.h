@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The figures of a run of `icepath attach`: who talks to whom, how long messages and requests take, and where that time
-// goes. Memory grows with the number of connections, not with that of messages.
+// goes. Memory grows with the number of connections that are open, not with that of messages.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -89,12 +89,17 @@ struct Requests {
 	void add(const Requests &more);
 };
 
+inline constexpr size_t kMostProcesses = 4096;
+
 // All connections between the threads of two programs over one kind of stream.
 struct Link {
 	std::string client, server; // programs; of a pipe who writes and who reads
 	model::StreamKind kind = model::StreamKind::UnixStream;
-	std::set<uint32_t> clients, servers; // processes
-	std::set<uint64_t> connections; // the objects of their serving ends
+	std::set<uint32_t> clients, servers; // processes: the first kMostProcesses of each that were seen
+	std::set<uint64_t> connections; // the objects of their serving ends; in a sum, of those that aren't over
+	std::set<uint64_t> over; // of a part: connections, of this one or of earlier ones, that are over
+	uint64_t earlier_connections = 0; // of a sum: that are over
+	uint64_t connection_count() const { return connections.size() + earlier_connections; }
 	Direction to_server, to_client;
 	Requests requests;
 	void add(const Link &more); // of the same programs and kind
@@ -110,6 +115,7 @@ struct AttachedResult {
 	uint64_t begin_ns = 0, end_ns = 0;
 	uint64_t windows = 0, records = 0, lost_records = 0;
 	uint64_t too_old = 0, on_their_way = 0, without_giver = 0; // messages and takes: resolve::LeftOpen
+	uint64_t without_link = 0; // messages of connections of which no taker is known
 	std::vector<Link> links; // by the number of messages
 	void add(const AttachedResult &more); // of later windows of the same run
 };

@@ -3,10 +3,14 @@
 
 #include <sys/syscall.h>
 
+#include <utility>
+
 #include "profiler/model/task_name.h"
 
 namespace icepath::attach {
 namespace {
+
+constexpr size_t kKinds = 16; // more than there are of what isn't followed
 
 // nullptr: it is followed, or exchanges nothing.
 const char *what_by_object(uint8_t kind)
@@ -55,7 +59,7 @@ const char *what_by_number(uint32_t number)
 void Unfollowed::add(const icepath_record &record)
 {
 	if (record.type == ICEPATH_RECORD_THREAD) {
-		names_[record.tid] = model::task_name(record.thread.comm);
+		name(record.tid, model::task_name(record.thread.comm));
 		return;
 	}
 	if (record.type != ICEPATH_RECORD_CALL)
@@ -63,15 +67,38 @@ void Unfollowed::add(const icepath_record &record)
 	const char *what = what_by_object(record.call.object_kind);
 	if (!what)
 		what = what_by_number(record.call.number);
-	if (what)
-		calls_[{what, names_[record.tid]}]++;
+	if (!what)
+		return;
+	std::pair<std::string, std::string> of(what, name_of(record.tid));
+	if (calls_.size() + kKinds >= most_ && !calls_.contains(of))
+		of.second = "others";
+	calls_[of]++;
 }
 
-std::vector<model::UnfollowedCalls> Unfollowed::all(size_t most) const
+void Unfollowed::name(uint32_t tid, const std::string &name)
+{
+	if (names_.size() == kMostNames)
+		earlier_names_ = std::exchange(names_, {});
+	names_[tid] = name;
+}
+
+std::string Unfollowed::name_of(uint32_t tid)
+{
+	if (const auto found = names_.find(tid); found != names_.end())
+		return found->second;
+	const auto earlier = earlier_names_.find(tid);
+	if (earlier == earlier_names_.end())
+		return "";
+	const std::string its = earlier->second;
+	name(tid, its); // it is still used
+	return its;
+}
+
+std::vector<model::UnfollowedCalls> Unfollowed::all() const
 {
 	std::vector<model::UnfollowedCalls> all;
 	for (const auto &[of, calls] : calls_)
-		if (all.size() < most)
+		if (all.size() < most_)
 			all.push_back({of.first, of.second, calls});
 	return all;
 }

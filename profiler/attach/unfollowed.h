@@ -14,11 +14,19 @@ namespace icepath::attach {
 
 class Unfollowed {
 public:
+	explicit Unfollowed(size_t most) : most_(most) {}
 	void add(const icepath_record &record); // of any type
-	std::vector<model::UnfollowedCalls> all(size_t most) const;
+	// At most `most`. The calls of those that came later are "others'".
+	std::vector<model::UnfollowedCalls> all() const;
+
+	static constexpr size_t kMostNames = 65536; // of threads: so many of the latest are known, at least
 
 private:
-	std::map<uint32_t, std::string> names_; // by thread, of what has run
+	void name(uint32_t tid, const std::string &name);
+	std::string name_of(uint32_t tid);
+
+	const size_t most_;
+	std::map<uint32_t, std::string> names_, earlier_names_; // by thread, of what has run
 	std::map<std::pair<std::string, std::string>, uint64_t> calls_; // by what, and by name
 };
 

@@ -88,7 +88,7 @@ public:
 			model::Window window = end_window(is_last);
 			write(window, writer);
 			if (wishes_.watched)
-				wishes_.watched(std::move(window), connections_.all(rundir::kMaxConnections));
+				wishes_.watched(std::move(window), connections_.open());
 		}
 		writer.finish(tail());
 		return outcome_;
@@ -193,8 +193,8 @@ private:
 			notices.push_back(fmt::format("of {} ends of connections, {} are listed", most_ends_, ICEPATH_ENDS));
 		tail.notices = notices;
 		tail.detached.emplace();
-		tail.detached->connections = connections_.all(rundir::kMaxConnections);
-		tail.detached->unfollowed = unfollowed_.all(rundir::kMaxUnfollowed);
+		tail.detached->connections = connections_.all();
+		tail.detached->unfollowed = unfollowed_.all();
 		return tail;
 	}
 
@@ -206,8 +206,8 @@ private:
 	privilege::Helper::Loaded loaded_;
 	Drain drain_;
 	const EndsView ends_;
-	Connections connections_;
-	Unfollowed unfollowed_;
+	Connections connections_{rundir::kMaxConnections};
+	Unfollowed unfollowed_{rundir::kMaxUnfollowed};
 	model::ClockPair begin_; // of the window
 	std::vector<model::SkippedPrograms> skipped_; // likewise
 	uint64_t cpu_ns_ = 0, skips_ = 0;

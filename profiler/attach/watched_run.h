@@ -21,7 +21,7 @@ struct Wishes {
 	// Of each CPU, a power of 2. They last half a second of the busiest programs that were tried.
 	uint32_t records_per_ring = 1u << 17;
 	bool ends_with_first = false; // as soon as the first of the programs has ended, not all of them
-	// Has each window once it is written, with the connections that are known by then.
+	// Has each window once it is written, with the connections that are open then.
 	std::function<void(model::Window, std::vector<model::Connection>)> watched = {};
 };
 

@@ -222,9 +222,8 @@ private:
 	// What was counted turned out to be wrong later.
 	bool is_doubted(uint64_t object, const Placed &give) const
 	{
-		const auto instants = positions_.contradictions().find(object);
-		return instants != positions_.contradictions().end() && !instants->second.empty() &&
-			   instants->second.back() >= give.call->begin_ns;
+		const std::optional<uint64_t> latest_ns = positions_.contradicted_ns(object);
+		return latest_ns && *latest_ns >= give.call->begin_ns;
 	}
 
 	using At = std::vector<Placed>::const_iterator;

@@ -68,12 +68,24 @@ struct Moving {
 void Peers::know(const model::Connection &connection)
 {
 	const auto &[first, second] = connection.ends;
-	if (connection.kind == model::StreamKind::Tcp)
-		wraps_.insert({first.object, second.object});
-	if (first.object == 0 || second.object == 0)
+	for (const auto &[end, other] : {std::pair{&first, &second}, {&second, &first}}) {
+		if (end->object == 0)
+			continue;
+		Object &one = objects_.use(end->object);
+		one.wraps = one.wraps || connection.kind == model::StreamKind::Tcp;
+		if (other->object != 0)
+			one.other_end = other->object;
+	}
+}
+
+// What was known before holds.
+void Peers::join(uint64_t one, uint64_t other)
+{
+	if (one == 0 || other == 0 || one == other)
 		return;
-	other_end_[first.object] = second.object;
-	other_end_[second.object] = first.object;
+	for (const auto &[end, to] : {std::pair{one, other}, {other, one}})
+		if (Object &its = objects_.use(end); its.other_end == 0)
+			its.other_end = to;
 }
 
 void Peers::learn(const SocketEvents &events, const Observations &seen)
@@ -82,26 +94,25 @@ void Peers::learn(const SocketEvents &events, const Observations &seen)
 	for (const SocketEvent &event : events.device)
 		if (event.has_stream_end && event.socket != 0) {
 			sent[event.stream_end].push_back(&event);
-			wraps_.insert(event.socket);
+			objects_.use(event.socket).wraps = true;
 		}
-	const auto join = [&](uint64_t one, uint64_t other) {
-		if (one != 0 && other != 0 && one != other) {
-			other_end_.try_emplace(one, other);
-			other_end_.try_emplace(other, one);
-		}
-	};
 	for (const auto &[tid, thread] : seen.threads)
 		for (const Call &call : thread.calls) {
 			join(call.object, call.other_end);
-			if (is_pipe(call))
-				other_end_.try_emplace(call.object, call.object);
-			else if (call.stream == model::StreamKind::Tcp)
-				wraps_.insert(call.object);
+			const bool moves = call.kind == Call::Kind::Send || call.kind == Call::Kind::Receive;
+			if (!moves || call.object == 0 || call.of_no_stream)
+				continue;
+			Object &its = objects_.use(call.object);
+			if (is_pipe(call) && its.other_end == 0)
+				its.other_end = call.object;
+			its.wraps = its.wraps || call.stream == model::StreamKind::Tcp;
 		}
 	for (const SocketEvent &event : events.ready) {
-		if (event.has_stream_end)
-			wraps_.insert(event.socket);
-		if (other_end_.contains(event.socket))
+		if (event.socket == 0)
+			continue;
+		Object &its = objects_.use(event.socket);
+		its.wraps = its.wraps || event.has_stream_end;
+		if (its.other_end != 0)
 			continue;
 		if (event.has_stream_end) {
 			const auto found = sent.find(event.stream_end);
@@ -120,19 +131,23 @@ void Peers::learn(const SocketEvents &events, const Observations &seen)
 
 uint64_t Peers::comes_out_of(uint64_t given_to) const
 {
-	const auto found = other_end_.find(given_to);
-	return found == other_end_.end() ? 0 : found->second;
+	const Object *found = objects_.find(given_to);
+	return found ? found->other_end : 0;
 }
 
 void Positions::count(const Observations &seen, const Peers &peers, uint64_t until_ns)
 {
+	const auto wraps = [&](uint64_t object) {
+		const Object *one = objects_.find(object);
+		return one && one->wraps;
+	};
 	std::vector<Step> steps, later;
 	std::unordered_map<uint64_t, Moving> moving; // by stream
 	for (const auto &[tid, thread] : seen.threads)
 		for (const Call &call : thread.calls) {
 			const bool gave = call.kind == Call::Kind::Send, took = call.kind == Call::Kind::Receive;
 			if (call.object == 0 || call.of_no_stream || (!gave && !took) ||
-				(call.position != 0 && !peers.wraps(call.object) && !is_pipe(call)))
+				(call.position != 0 && !wraps(call.object) && !is_pipe(call)))
 				continue;
 			const uint64_t object = gave ? peers.comes_out_of(call.object) : call.object;
 			if (object == 0)
@@ -142,7 +157,7 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 			if (call.end_ns <= until_ns_)
 				continue;
 			if (call.position != 0)
-				without_whole_.insert(call.object);
+				objects_.use(call.object).without_whole = true;
 			if (call.moved)
 				(call.end_ns > until_ns ? later : steps)
 					.push_back({call.end_ns, gave ? Step::Kind::Give : Step::Kind::Take, object, &thread, &call});
@@ -163,17 +178,18 @@ void Positions::count(const Observations &seen, const Peers &peers, uint64_t unt
 			lost(step.at_ns);
 		else if (step.kind == Step::Kind::Empty && moving[step.object].show(step))
 			was_empty(step.object, step.at_ns);
-	std::unordered_map<uint64_t, Totals> totals; // by stream
+	std::unordered_map<uint64_t, StreamCount::Totals> totals; // by stream
 	std::ranges::stable_sort(later, {}, &Step::at_ns);
 	for (const Step &step : later) {
-		Totals &now = totals.try_emplace(step.object, counters_[step.object].totals).first->second;
+		StreamCount::Totals &now =
+			totals.try_emplace(step.object, objects_.use(step.object).count.totals).first->second;
 		if (const std::optional<Own> own = next(now, *step.call, step.object))
 			places_[key_of(*step.thread, *step.call)] = *own;
 	}
 	until_ns_ = until_ns;
 }
 
-std::optional<Positions::Own> Positions::next(Totals &totals, const Call &call, uint64_t object)
+std::optional<Positions::Own> Positions::next(StreamCount::Totals &totals, const Call &call, uint64_t object)
 {
 	uint64_t &total = call.kind == Call::Kind::Send ? totals.given : totals.taken;
 	if (is_pipe(call) && (call.position != 0 || totals.by_capture)) {
@@ -197,10 +213,10 @@ std::optional<Positions::Own> Positions::next(Totals &totals, const Call &call, 
 
 void Positions::count_step(const Thread &thread, const Call &call, uint64_t object)
 {
-	Counter &counter = counters_[object];
+	StreamCount &counter = objects_.use(object).count;
 	const bool gave = call.kind == Call::Kind::Send;
 	auto &counted = gave ? counter.given : counter.taken;
-	Threads &threads = gave ? counter.givers : counter.takers;
+	StreamCount::Threads &threads = gave ? counter.givers : counter.takers;
 	if (threads.first == 0)
 		threads.first = thread.tid;
 	else if (threads.first != thread.tid)
@@ -224,19 +240,19 @@ void Positions::count_step(const Thread &thread, const Call &call, uint64_t obje
 // Any of the lost records may have been of any stream.
 void Positions::lost(uint64_t at_ns)
 {
-	for (auto &[object, counter] : counters_)
-		if (counter.taken_less_given) {
-			counter.taken_less_given.reset();
-			contradictions_[object].push_back(at_ns);
+	for (auto &[object, its] : objects_)
+		if (its.count.taken_less_given) {
+			its.count.taken_less_given.reset();
+			its.count.contradicted_ns = at_ns;
 		}
 }
 
 void Positions::was_empty(uint64_t object, uint64_t at_ns)
 {
-	Counter &counter = counters_[object];
-	const auto total_at = [&](const std::deque<Counted> &counted) {
+	StreamCount &counter = objects_.use(object).count;
+	const auto total_at = [&](const std::vector<StreamCount::Counted> &counted) {
 		const auto after =
-			std::ranges::partition_point(counted, [&](const Counted &one) { return one.end_ns <= at_ns; });
+			std::ranges::partition_point(counted, [&](const StreamCount::Counted &one) { return one.end_ns <= at_ns; });
 		return after == counted.begin() ? 0 : std::prev(after)->total;
 	};
 	const uint64_t given = total_at(counter.given), taken = total_at(counter.taken), difference = taken - given;
@@ -248,14 +264,14 @@ void Positions::was_empty(uint64_t object, uint64_t at_ns)
 		counter.taken_then = taken;
 		if (!again) {
 			if (counter.taken_less_given)
-				contradictions_[object].push_back(at_ns);
+				counter.contradicted_ns = at_ns;
 			counter.taken_less_given.reset();
 			return;
 		}
 	}
 	// What the capture told before the first proof may have had another origin.
 	if (counter.taken_less_given != difference && (counter.taken_less_given || counter.totals.by_capture))
-		contradictions_[object].push_back(at_ns);
+		counter.contradicted_ns = at_ns;
 	counter.taken_less_given = difference;
 }
 
@@ -263,12 +279,12 @@ std::optional<Place> Positions::given(const Thread &thread, const Call &call) co
 {
 	const auto own = places_.find(key_of(thread, call));
 	if (own == places_.end())
-		return call.position == 0 || without_whole_.contains(call.object)
+		return call.position == 0 || objects_.use(call.object).without_whole
 				   ? std::nullopt // of one that was forgotten, too
 				   : std::optional(Place{call.position - 1, false});
 	if (!own->second.counted)
 		return Place{own->second.total, false};
-	const Counter &counter = counters_.at(own->second.object);
+	const StreamCount &counter = objects_.use(own->second.object).count;
 	return Place{kOrigin + own->second.total, !counter.totals.by_capture || counter.taken_less_given != 0,
 				 own->second.end_ns >= counter.givers.several_ns};
 }
@@ -278,7 +294,7 @@ std::optional<Place> Positions::taken(const Thread &thread, const Call &call) co
 	const auto own = places_.find(key_of(thread, call));
 	if (own == places_.end() || !own->second.counted)
 		return given(thread, call);
-	const Counter &counter = counters_.at(own->second.object);
+	const StreamCount &counter = objects_.use(own->second.object).count;
 	if (!counter.taken_less_given)
 		return std::nullopt;
 	return Place{kOrigin + own->second.total - *counter.taken_less_given,
@@ -286,15 +302,22 @@ std::optional<Place> Positions::taken(const Thread &thread, const Call &call) co
 				 own->second.end_ns >= counter.takers.several_ns};
 }
 
+std::optional<uint64_t> Positions::contradicted_ns(uint64_t object) const
+{
+	const Object *one = objects_.find(object);
+	return one ? one->count.contradicted_ns : std::nullopt;
+}
+
 void Positions::forget_before(uint64_t at_ns)
 {
-	for (auto &[object, counter] : counters_)
-		for (auto *counted : {&counter.given, &counter.taken})
-			while (counted->size() > 1 && (*counted)[1].end_ns < at_ns)
-				counted->pop_front();
+	for (auto &[object, its] : objects_)
+		for (auto *counted : {&its.count.given, &its.count.taken}) {
+			const auto after = std::ranges::partition_point(
+				*counted, [&](const StreamCount::Counted &one) { return one.end_ns < at_ns; });
+			if (after - counted->begin() > 1)
+				counted->erase(counted->begin(), std::prev(after));
+		}
 	std::erase_if(places_, [&](const auto &place) { return place.second.end_ns < at_ns; });
-	for (auto &[object, instants] : contradictions_)
-		std::erase_if(instants, [&](uint64_t instant) { return instant < at_ns; });
 }
 
 } // namespace icepath::decode

@@ -94,32 +94,32 @@ void Roles::know(const model::Connection &connection)
 		if (end->object == 0 || end->object == other->object)
 			continue;
 		if (end->role != model::EndRole::Unknown)
-			serves_[end->object] = end->role == model::EndRole::Accepted;
+			objects_.use(end->object).serves = end->role == model::EndRole::Accepted;
 		else if (other->role != model::EndRole::Unknown)
-			serves_[end->object] = other->role == model::EndRole::Connected;
+			objects_.use(end->object).serves = other->role == model::EndRole::Connected;
 	}
 }
 
 void Roles::accepted(uint64_t object, uint64_t other_end)
 {
-	serves_[object] = true;
-	serves_[other_end] = false;
+	objects_.use(object).serves = true;
+	objects_.use(other_end).serves = false;
 }
 
 void Roles::learn(const CalledMessage &first)
 {
 	if (first.given_to == first.out_of)
 		return;
-	const auto taker = serves_.find(first.out_of), giver = serves_.find(first.given_to);
-	const bool taker_serves = taker != serves_.end() ? taker->second : giver == serves_.end() || !giver->second;
-	serves_.try_emplace(first.out_of, taker_serves);
-	serves_.try_emplace(first.given_to, !taker_serves);
+	std::optional<bool> &taker = objects_.use(first.out_of).serves, &giver = objects_.use(first.given_to).serves;
+	const bool taker_serves = taker ? *taker : !giver.value_or(false);
+	taker = taker_serves;
+	giver = giver.value_or(!taker_serves);
 }
 
 bool Roles::serves(uint64_t object) const
 {
-	const auto found = serves_.find(object);
-	return found != serves_.end() && found->second;
+	const Object *one = objects_.find(object);
+	return one && one->serves.value_or(false);
 }
 
 void Pairing::advance(const CalledMessages &messages, const Observations &seen, const Peers &peers, uint64_t until_ns)
@@ -162,20 +162,20 @@ void Pairing::advance(const CalledMessages &messages, const Observations &seen, 
 	for (const Step &step : steps) {
 		if (!roles_.serves(step.object))
 			continue;
-		give_up(step.object, ends_[step.object], step.at_ns);
+		give_up(step.object, objects_.use(step.object).requests, step.at_ns);
 		if (step.is_answer)
 			answer(step.object, step.given, step.at_ns);
 		else
 			taken(step.object, step.request);
 	}
 	until_ns_ = until_ns;
-	for (auto &[object, end] : ends_)
-		give_up(object, end, until_ns);
+	for (auto &[object, its] : objects_)
+		give_up(object, its.requests, until_ns);
 }
 
 void Pairing::taken(uint64_t object, const Waiting &request)
 {
-	End &end = ends_[object];
+	ServingEnd &end = objects_.use(object).requests;
 	// It was taken at an unknown time, before something was given that may have been its answer.
 	if (request.server == 0 && end.spare_ns > request.send_ns) {
 		unpaired_[object].ambiguous++;
@@ -191,25 +191,24 @@ void Pairing::taken(uint64_t object, const Waiting &request)
 	}
 }
 
-void Pairing::give_up(uint64_t object, End &end, uint64_t at_ns)
+void Pairing::give_up(uint64_t object, ServingEnd &end, uint64_t at_ns)
 {
 	const auto is_old = [&](uint64_t taken_ns) { return taken_ns + kLongestOpenNs < at_ns; };
 	while (!end.waiting.empty() && is_old(end.waiting.front().taken_ns)) {
 		unpaired_[object].too_old++;
 		end.waiting.erase(end.waiting.begin());
 	}
-	while (!end.owed_ns.empty() && is_old(end.owed_ns.front()))
-		end.owed_ns.pop_front();
+	end.owed_ns.erase(end.owed_ns.begin(), std::ranges::find_if_not(end.owed_ns, is_old));
 }
 
 void Pairing::answer(uint64_t object, const CallKey &by, uint64_t at_ns)
 {
-	End &end = ends_[object];
+	ServingEnd &end = objects_.use(object).requests;
 	if (end.waiting.empty()) {
 		if (end.owed_ns.empty())
 			end.spare_ns = at_ns;
 		else
-			end.owed_ns.pop_front();
+			end.owed_ns.erase(end.owed_ns.begin());
 		return;
 	}
 	if (end.waiting.size() == 1 && end.owed_ns.empty() && end.waiting.front().server == by.first && by.first != 0) {
@@ -218,7 +217,7 @@ void Pairing::answer(uint64_t object, const CallKey &by, uint64_t at_ns)
 		unpaired_[object].ambiguous += end.waiting.size();
 		for (const Waiting &one : end.waiting)
 			end.owed_ns.push_back(one.taken_ns);
-		end.owed_ns.pop_front(); // this answer
+		end.owed_ns.erase(end.owed_ns.begin()); // this answer
 	}
 	end.waiting.clear();
 }
@@ -226,8 +225,8 @@ void Pairing::answer(uint64_t object, const CallKey &by, uint64_t at_ns)
 uint64_t Pairing::oldest_ns() const
 {
 	uint64_t oldest_ns = UINT64_MAX;
-	for (const auto &[object, end] : ends_)
-		for (const Waiting &one : end.waiting)
+	for (const auto &[object, its] : objects_)
+		for (const Waiting &one : its.requests.waiting)
 			oldest_ns = std::min(oldest_ns, one.send_ns);
 	return oldest_ns;
 }

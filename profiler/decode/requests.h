@@ -8,22 +8,19 @@
 // first answer, either may be answered first: all of them are *ambiguous*, and so are later ones until as many answers
 // came as are owed. So is a request that another thread answers, and one whose message isn't known well. What isn't
 // answered within kLongestOpenNs is given up.
-#include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "profiler/decode/called_messages.h"
 
 namespace icepath::decode {
 
-// Older messages and requests that are still open are given up, which bounds what has to be kept.
-inline constexpr uint64_t kLongestOpenNs = 10'000'000'000;
-
 // Which end of a connection serves the other one.
 class Roles {
 public:
+	explicit Roles(Objects &objects) : objects_(objects) {}
 	void know(const model::Connection &connection);
 	void accepted(uint64_t object, uint64_t other_end);
 	// Where nobody knows who listened, the thread that takes first serves. Where it is known of one end only, as of a
@@ -32,7 +29,7 @@ public:
 	bool serves(uint64_t object) const;
 
 private:
-	std::map<uint64_t, bool> serves_; // by object
+	Objects &objects_;
 };
 
 struct Unpaired {
@@ -42,38 +39,28 @@ struct Unpaired {
 // Pairs requests with answers. Keeps its state from one window to the next.
 class Pairing {
 public:
-	explicit Pairing(Roles roles) : roles_(std::move(roles)) {}
+	explicit Pairing(Objects &objects) : objects_(objects), roles_(objects) {}
 	void know(const model::Connection &connection) { roles_.know(connection); }
 	// Takes in what was decided after the last call and until `until_ns`, each message once.
 	void advance(const CalledMessages &messages, const Observations &seen, const Peers &peers, uint64_t until_ns);
 	// The answer's call, by the request's.
 	const std::map<CallKey, CallKey> &answers() const { return answers_; }
 	const Roles &roles() const { return roles_; }
-	// By the object of the serving end.
-	const std::map<uint64_t, Unpaired> &unpaired() const { return unpaired_; }
+	// Since it was last called, by the object of the serving end.
+	std::map<uint64_t, Unpaired> take_unpaired() { return std::exchange(unpaired_, {}); }
 	// When the oldest request that waits for its answer was sent; UINT64_MAX: none does.
 	uint64_t oldest_ns() const;
 	void forget_before(uint64_t at_ns);
 
 private:
-	struct Waiting {
-		CallKey request;
-		uint64_t send_ns = 0, taken_ns = 0;
-		uint32_t server = 0; // tid; 0: another message may be meant
-		bool has_giver = true;
-	};
-	struct End {
-		std::vector<Waiting> waiting; // in the order of their taking
-		std::deque<uint64_t> owed_ns; // when the requests were taken whose answers can't be told apart
-		uint64_t spare_ns = 0; // last time that something was given which no known request had asked for
-	};
+	using Waiting = ServingEnd::Waiting;
 	void taken(uint64_t object, const Waiting &request);
 	void answer(uint64_t object, const CallKey &by, uint64_t at_ns);
-	void give_up(uint64_t object, End &end, uint64_t at_ns);
+	void give_up(uint64_t object, ServingEnd &end, uint64_t at_ns);
 
+	Objects &objects_;
 	Roles roles_;
 	uint64_t until_ns_ = 0;
-	std::map<uint64_t, End> ends_; // by the object of the serving end
 	std::map<CallKey, CallKey> answers_;
 	std::map<uint64_t, Unpaired> unpaired_;
 };

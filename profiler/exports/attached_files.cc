@@ -167,7 +167,7 @@ Json json_of(const analysis::Link &link)
 			{"channel", analysis::word_of(link.kind)},
 			{"client_processes", link.clients},
 			{"server_processes", link.servers},
-			{"connections", link.connections.size()},
+			{"connections", link.connection_count()},
 			{"to_server", json_of(link.to_server)},
 			{"to_client", json_of(link.to_client)},
 			{"requests",
@@ -209,7 +209,8 @@ std::string attached_json_text(const analysis::AttachedResult &result)
 						 {"lost_records", result.lost_records},
 						 {"not_taken_in_time", result.too_old},
 						 {"on_their_way_at_end", result.on_their_way},
-						 {"takes_without_giver", result.without_giver}}},
+						 {"takes_without_giver", result.without_giver},
+						 {"messages_without_link", result.without_link}}},
 					   {"notices", result.tail ? result.tail->notices : std::vector<std::string>{}}};
 	return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -2,6 +2,7 @@
 #include "profiler/resolve/stream.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <unordered_map>
 
@@ -18,6 +19,13 @@ constexpr size_t kNeighbours = 256;
 
 // Losses of earlier times. More are joined.
 constexpr size_t kMostLost = 4096;
+
+// Of one of the watched programs.
+bool is_of_a_thread(const icepath_record &record)
+{
+	return record.type == ICEPATH_RECORD_THREAD || record.type == ICEPATH_RECORD_CALL ||
+		   record.type == ICEPATH_RECORD_OFF_CPU;
+}
 
 path::Delivery delivery_of(const std::vector<const decode::CalledMessage *> &chain, uint64_t number)
 {
@@ -46,13 +54,14 @@ void add_chain(const std::vector<const decode::CalledMessage *> &chain, path::Ob
 } // namespace
 
 Stream::Stream(const std::vector<model::Connection> &connections, StreamVisitor &visitor)
-	: visitor_(visitor), pairing_({})
+	: visitor_(visitor), peers_(objects_), positions_(objects_), pairing_(objects_)
 {
 	know(connections);
 }
 
 void Stream::know(const std::vector<model::Connection> &connections)
 {
+	objects_.list(connections);
 	for (const model::Connection &one : connections) {
 		peers_.know(one);
 		pairing_.know(one);
@@ -78,6 +87,11 @@ void Stream::append(const model::Window &window)
 	kept_.probed = true;
 	kept_.finish = window.finish;
 	for (const model::SlotCapture &slot : window.slots) {
+		for (const icepath_record &one : slot.records)
+			if (is_of_a_thread(one)) {
+				uint64_t &latest_ns = threads_ns_[one.tid];
+				latest_ns = std::max(latest_ns, one.end_ns);
+			}
 		const auto found = std::ranges::find(kept_.slots, slot.cpu, &model::SlotCapture::cpu);
 		if (found == kept_.slots.end()) {
 			kept_.slots.push_back(slot);
@@ -105,6 +119,7 @@ void Stream::resolve(uint64_t until_ns)
 	path::Observations &seen = decoded.seen;
 	for (const path::LossWindow &one : seen.lost)
 		lost_records_ += one.end_ns > resolved_ns_ && one.end_ns <= until_ns ? one.count : 0;
+	objects_.advance_to(until_ns);
 	const size_t own = seen.lost.size();
 	seen.lost.insert(seen.lost.end(), lost_.begin(), lost_.end());
 	decode::tell_locks(seen);
@@ -132,15 +147,18 @@ void Stream::resolve(uint64_t until_ns)
 			lost_.push_back(seen.lost[i]);
 	forget_told(messages, needed_ns);
 	forget_before(needed_ns);
+	for (const uint64_t object : objects_.forget())
+		visitor_.over(object);
 }
 
 void Stream::visit(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
 				   decode::DecodedWindow &decoded, uint64_t until_ns)
 {
 	path::Observations &seen = decoded.seen;
-	// A thread that uses the stream since then may move the instant at which a message was decided.
+	// A thread that has used the stream since then moves the instant at which a message was decided, and one whose
+	// calls aren't kept any more moves it back. So what was told is known by name.
 	const auto is_new = [&](uint64_t decided_ns, const decode::CalledMessage &first, std::set<decode::CallKey> &told) {
-		return decided_ns > resolved_ns_ && decided_ns <= until_ns && told.insert(first.give).second;
+		return first.send_ns >= kept_since_ns_ && decided_ns <= until_ns && told.insert(first.give).second;
 	};
 	std::vector<const decode::CalledMessage *> new_messages;
 	for (const decode::CalledMessage &one : messages.all)
@@ -197,37 +215,60 @@ void Stream::forget_told(const decode::CalledMessages &messages, uint64_t at_ns)
 	for (const decode::CalledMessage &one : messages.all)
 		if (one.give.second < at_ns)
 			kept.insert(one.give);
+	for (const decode::OpenMessage &one : messages.open) // what took it isn't kept any more
+		if (one.give.second < at_ns)
+			kept.insert(one.give);
 	for (auto *told : {&told_messages_, &told_requests_})
 		std::erase_if(*told, [&](const decode::CallKey &give) { return give.second < at_ns && !kept.contains(give); });
 }
 
-void Stream::forget_before(uint64_t at_ns)
+std::unordered_map<uint32_t, uint64_t> Stream::names_to_keep()
 {
-	std::unordered_map<uint32_t, uint64_t> named_ns; // when each thread got its latest name
+	std::unordered_map<uint32_t, uint64_t> named_ns; // when each got its latest name
 	for (const model::SlotCapture &slot : kept_.slots)
 		for (const icepath_record &one : slot.records)
 			if (one.type == ICEPATH_RECORD_THREAD)
 				named_ns[one.tid] = std::max(named_ns[one.tid], one.end_ns);
-	size_t named = 0;
+	std::vector<std::pair<uint64_t, uint32_t>> latest; // end_ns, tid
+	for (const auto &[tid, end_ns] : threads_ns_)
+		latest.emplace_back(end_ns, tid);
+	if (latest.size() > rundir::kMaxKeptThreads) {
+		const auto kept = latest.begin() + rundir::kMaxKeptThreads;
+		std::ranges::nth_element(latest, kept, std::ranges::greater{});
+		for (auto one = kept; one != latest.end(); ++one) {
+			threads_ns_.erase(one->second);
+			named_ns.erase(one->second);
+		}
+	}
+	return named_ns;
+}
+
+void Stream::forget_before(uint64_t at_ns)
+{
+	const std::unordered_map<uint32_t, uint64_t> named_ns = names_to_keep();
 	for (model::SlotCapture &slot : kept_.slots) {
 		const auto needed = std::ranges::find_if(
 			slot.records, [&](const icepath_record &one) { return one.seq >= slot.first && one.end_ns >= at_ns; });
 		const auto context = needed - std::min(needed - slot.records.begin(), static_cast<std::ptrdiff_t>(kNeighbours));
 		std::vector<icepath_record> kept;
 		for (auto one = slot.records.begin(); one != context; ++one)
-			if (one->type == ICEPATH_RECORD_THREAD && one->end_ns == named_ns[one->tid] &&
-				named++ < rundir::kMaxKeptThreads)
-				kept.push_back(*one);
+			if (one->type == ICEPATH_RECORD_THREAD)
+				if (const auto name = named_ns.find(one->tid); name != named_ns.end() && name->second == one->end_ns)
+					kept.push_back(*one);
 		slot.first = needed == slot.records.end() ? slot.position : needed->seq;
 		kept.insert(kept.end(), context, slot.records.end());
 		slot.records = std::move(kept);
 	}
+	std::erase_if(lost_, [&](const path::LossWindow &one) {
+		return one.end_ns < at_ns - std::min(at_ns, decode::kLongestOpenNs);
+	});
 	if (lost_.size() > kMostLost) {
 		path::LossWindow all = lost_.front();
 		for (const path::LossWindow &one : lost_)
 			all = {std::min(all.begin_ns, one.begin_ns), std::max(all.end_ns, one.end_ns), all.count + one.count};
 		lost_ = {all};
 	}
+	kept_since_ns_ = std::max(kept_since_ns_, at_ns);
 	positions_.forget_before(at_ns);
 	pairing_.forget_before(at_ns);
 }

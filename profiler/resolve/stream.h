@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/decode/called_messages.h"
@@ -32,6 +33,8 @@ public:
 						 const path::Observations &seen) = 0;
 	// Those that are nested in others come by themselves as well.
 	virtual void request(const decode::Request &request, const path::Path &path, const path::Observations &seen) = 0;
+	// Nothing more is told of this object, but as of one that wasn't known before.
+	virtual void over(uint64_t) {}
 };
 
 struct LeftOpen {
@@ -43,15 +46,16 @@ struct LeftOpen {
 class Stream {
 public:
 	Stream(const std::vector<model::Connection> &connections, StreamVisitor &visitor);
-	// Those that are listed meanwhile, or once more, before the window in which that was.
+	// Those that are open now, in place of those before; before the window in which they were listed.
 	void know(const std::vector<model::Connection> &connections);
 	void add(const model::Window &window);
 	// Nothing follows. Call it once.
 	void finish();
 
 	const LeftOpen &left_open() const { return left_; }
-	const std::map<uint64_t, decode::Unpaired> &unpaired() const { return pairing_.unpaired(); }
-	const decode::Peers &peers() const { return peers_; }
+	// Since it was last called.
+	std::map<uint64_t, decode::Unpaired> take_unpaired() { return pairing_.take_unpaired(); }
+	size_t objects() const { return objects_.size(); } // of which something is known
 	const decode::Roles &roles() const { return pairing_.roles(); }
 	uint64_t lost_records() const { return lost_records_; }
 
@@ -64,9 +68,12 @@ private:
 	uint64_t needed_since(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
 						  uint64_t until_ns) const;
 	void forget_told(const decode::CalledMessages &messages, uint64_t at_ns);
+	// The threads that used their CPUs last, at most kMaxKeptThreads: the name of each is in a record at that time.
+	std::unordered_map<uint32_t, uint64_t> names_to_keep();
 	void forget_before(uint64_t at_ns);
 
 	StreamVisitor &visitor_;
+	decode::Objects objects_; // the next ones use it
 	decode::Peers peers_;
 	decode::Positions positions_;
 	decode::Pairing pairing_;
@@ -74,6 +81,8 @@ private:
 	std::map<int32_t, uint32_t> shifts_; // by CPU: a record's number in `kept_` less that in its window
 	std::vector<path::LossWindow> lost_; // in records that aren't kept any more
 	std::set<decode::CallKey> told_messages_, told_requests_; // by the first message's give
+	std::unordered_map<uint32_t, uint64_t> threads_ns_; // by tid, their latest record
+	uint64_t kept_since_ns_ = 0; // `kept_` has all records that ended since then
 	uint64_t resolved_ns_ = 0;
 	uint64_t lost_records_ = 0;
 	LeftOpen left_;

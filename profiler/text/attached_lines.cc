@@ -137,7 +137,9 @@ void add_places(Page &page, const Latencies &latencies)
 
 std::string processes(const std::string &program, size_t count)
 {
-	return count > 1 ? fmt::format("{} ({} processes)", program, count) : program;
+	if (count <= 1)
+		return program;
+	return fmt::format("{} ({}{} processes)", program, count, count < analysis::kMostProcesses ? "" : " or more");
 }
 
 // `all`: the same link since the beginning; nullptr: `link` is that.
@@ -145,8 +147,8 @@ void add_link(Page &page, const Link &link, double seconds, const Link *all = nu
 {
 	page.heading(page.spelled(fmt::format("{} {} {}   {}, {} connection{}", processes(link.client, link.clients.size()),
 										  analysis::arrow_of(link.kind), processes(link.server, link.servers.size()),
-										  analysis::word_of(link.kind), link.connections.size(),
-										  link.connections.size() == 1 ? "" : "s")));
+										  analysis::word_of(link.kind), link.connection_count(),
+										  link.connection_count() == 1 ? "" : "s")));
 	Table table = table_of_sent(all != nullptr);
 	const auto direction = [&](const std::string &to, const analysis::Direction &one,
 							   const analysis::Direction *whole) {
@@ -216,6 +218,8 @@ void add_trust(Page &page, const analysis::AttachedResult &result)
 		left += fmt::format("; {} not taken within 10 s", stats::count(result.too_old));
 	if (result.without_giver != 0)
 		left += fmt::format("; {} takings without a known giver", stats::count(result.without_giver));
+	if (result.without_link != 0)
+		left += fmt::format("; {} on connections of which no taker is known", stats::count(result.without_link));
 	if (trust.without_path != 0 || trust.without_request_path != 0)
 		left += fmt::format("; without a breakdown {} messages and {} requests", stats::count(trust.without_path),
 							stats::count(trust.without_request_path));
@@ -351,9 +355,13 @@ std::string live_report(const LiveFigures &figures, const Style &style)
 	Table heads = table_of_sent(true);
 	heads.add({"", "", "", "p50 µs", "p99 µs", "p50 of all", "p99 of all"}, "  mean, by kind");
 	heads.add_to(page);
-	if (recent.links.empty())
+	// Of others it is told that a connection is over. They come last.
+	const auto busy = static_cast<size_t>(std::ranges::count_if(recent.links, [](const Link &link) {
+		return link.to_server.messages + link.to_client.messages != 0 || link.requests.answered != 0;
+	}));
+	if (busy == 0)
 		page.line(page.spelled("Nothing was seen lately that one of these programs gave to another over a stream."));
-	for (size_t i = 0; i < std::min(recent.links.size(), kMostLinks); ++i) {
+	for (size_t i = 0; i < std::min(busy, kMostLinks); ++i) {
 		const Link &link = recent.links[i];
 		const auto same = std::ranges::find_if(all.links, [&](const Link &its) { return its.is_like(link); });
 		add_link(page, link, seconds_of(recent), same == all.links.end() ? &link : &*same);

@@ -3,7 +3,10 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -116,6 +119,53 @@ TEST_P(StreamFamilies, HaveBothEndsWithTheirRoles)
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StreamFamilies, testing::Values(AF_UNIX, AF_INET, AF_INET6));
+
+// A client with a port of its own and a server, in a network namespace of their own.
+void talk_in_a_namespace(Shared &shared, size_t number)
+{
+	const int control = unshare(CLONE_NEWNET) == 0 ? socket(AF_INET, SOCK_DGRAM, 0) : -1;
+	ifreq loopback{};
+	std::strcpy(loopback.ifr_name, "lo");
+	loopback.ifr_flags = IFF_UP;
+	if (control < 0 || ioctl(control, SIOCSIFFLAGS, &loopback))
+		_exit(1);
+	const int listener = socket(AF_INET, SOCK_STREAM, 0), connected = socket(AF_INET, SOCK_STREAM, 0);
+	sockaddr_in address{};
+	address.sin_family = AF_INET;
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	auto *at = reinterpret_cast<sockaddr *>(&address);
+	address.sin_port = htons(5001);
+	if (bind(connected, at, sizeof(address)))
+		_exit(1);
+	address.sin_port = htons(5000);
+	if (bind(listener, at, sizeof(address)) || listen(listener, 1) || connect(connected, at, sizeof(address)) ||
+		accept(listener, nullptr, nullptr) < 0)
+		_exit(1);
+	shared.tids[number] = static_cast<uint32_t>(getpid());
+	pause();
+}
+
+TEST_F(ConnectionsOf, NamespacesWithTheSameAddressesAreTheirOwn)
+{
+	Program program([](Shared &shared) {
+		for (size_t i = 0; i < 2; i++)
+			if (fork() == 0)
+				talk_in_a_namespace(shared, i);
+		while (shared.tids[0] == 0 || shared.tids[1] == 0)
+			usleep(1000);
+		shared.is_ready = 1;
+		pause();
+	});
+	program.await_ready();
+	const std::vector<model::Connection> connections = of_sockets(watch_programs({program.pid()}, 0.5, [] {}));
+	ASSERT_EQ(connections.size(), 2u);
+	for (const model::Connection &one : connections) {
+		EXPECT_NE(one.ends[0].process, 0u);
+		EXPECT_EQ(one.ends[0].process, one.ends[1].process);
+		EXPECT_NE(one.ends[0].role, one.ends[1].role);
+	}
+	EXPECT_NE(connections[0].ends[0].process, connections[1].ends[0].process);
+}
 
 TEST_F(ConnectionsOf, PipesHaveAWriterAndAReader)
 {

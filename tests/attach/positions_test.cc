@@ -168,6 +168,55 @@ INSTANTIATE_TEST_SUITE_P(All, PositionsOf,
 										 Stream{"pipe", pipe_ends, ICEPATH_OBJECT_PIPE, 0}),
 						 [](const auto &of) { return std::string(of.param.name); });
 
+class ManyPipes : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+	}
+};
+
+// More pipes than the kernel's table has, so the first one leaves it: none of its positions comes a second time.
+TEST_F(ManyPipes, LeaveNoPositionTwice)
+{
+	Program program([](Shared &shared) {
+		const Ends first = pipe_ends();
+		shared.is_ready = 1;
+		await(shared.goes);
+		char bytes[100] = {};
+		const auto pass = [&](const Ends &ends) {
+			if (write(ends.give, bytes, sizeof(bytes)) != sizeof(bytes) ||
+				read(ends.take, bytes, sizeof(bytes)) != sizeof(bytes))
+				_exit(1);
+		};
+		for (int turn = 0; turn < 2; turn++) {
+			for (int i = 0; i < 10; i++)
+				pass(first);
+			for (int i = 0; turn == 0 && i < 20'000; i++) {
+				const Ends other = pipe_ends();
+				pass(other);
+				close(other.give);
+				close(other.take);
+			}
+		}
+	});
+	program.await_ready();
+	const Watched watched = watch_programs({program.pid()}, 60, [&] { program.shared().goes = 1; }, 1u << 19);
+	ASSERT_EQ(watched.outcome.lost, 0u);
+	std::vector<uint64_t> taken; // of the first pipe
+	uint64_t first = 0;
+	for (const icepath_record &record : watched.calls)
+		if (record.call.kind == ICEPATH_CALL_TAKE && record.call.object_kind == ICEPATH_OBJECT_PIPE) {
+			first = first == 0 ? record.call.object : first;
+			if (record.call.object == first)
+				taken.push_back(record.call.position);
+		}
+	ASSERT_EQ(taken.size(), 20u);
+	EXPECT_NE(taken[10], taken[9] + 100) << "it never left the table";
+	EXPECT_TRUE(std::ranges::is_sorted(taken));
+}
+
 class Peeking : public testing::Test {
 protected:
 	void SetUp() override

@@ -6,7 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <set>
+#include <thread>
+#include <vector>
 
 #include "tests/attach/program.h"
 
@@ -124,6 +128,53 @@ TEST_F(Rings, SayWhatTheyLostLast)
 		const Watched watched = watch_flood(kCalls);
 		EXPECT_GE(watched.calls.size() + watched.outcome.lost, kCalls);
 	}
+}
+
+// Its name is one of the records that have no room as it begins. Without it, all others would count as lost.
+TEST_F(Rings, TellAThreadsNameOnceThereIsRoom)
+{
+	constexpr size_t kThreads = 20;
+	constexpr int kCallsOfEach = 100;
+	Program program([](Shared &shared) {
+		shared.is_ready = 1;
+		await(shared.goes);
+		std::vector<std::thread> floods, begun;
+		std::atomic<bool> is_flooded{true};
+		for (unsigned i = 0; i < std::thread::hardware_concurrency(); i++)
+			floods.emplace_back([&] {
+				while (is_flooded)
+					(void)syscall(SYS_getppid);
+			});
+		for (size_t i = 0; i < kThreads; i++) {
+			begun.emplace_back([&] {
+				while (is_flooded)
+					usleep(1000);
+				usleep(300'000); // rings are taken
+				for (int j = 0; j < kCallsOfEach; j++)
+					(void)syscall(SYS_getpgrp);
+			});
+			usleep(20'000);
+		}
+		is_flooded = false;
+		for (auto *threads : {&floods, &begun})
+			for (std::thread &one : *threads)
+				one.join();
+	});
+	program.await_ready();
+	const Watched watched = watch_programs({program.pid()}, 60, [&] { program.shared().goes = 1; }, 4096);
+	EXPECT_GT(watched.outcome.lost, 0u);
+	std::set<uint32_t> named, calling;
+	for (const model::Window &window : watched.windows)
+		for (const model::SlotCapture &slot : window.slots)
+			for (const icepath_record &record : slot.records) {
+				if (record.type == ICEPATH_RECORD_THREAD)
+					named.insert(record.tid);
+				if (record.type == ICEPATH_RECORD_CALL && record.call.number == SYS_getpgrp)
+					calling.insert(record.tid);
+			}
+	EXPECT_EQ(calling.size(), kThreads);
+	for (const uint32_t tid : calling)
+		EXPECT_TRUE(named.contains(tid)) << tid;
 }
 
 } // namespace

@@ -21,7 +21,8 @@ const CalledMessage kRequest = message(kClient, kServer), kAnswer = message(kSer
 
 TEST(Roles, AreOfWhoTakesFirstWhereNobodyKnows)
 {
-	Roles roles;
+	Objects objects;
+	Roles roles(objects);
 	EXPECT_FALSE(roles.serves(kServer) || roles.serves(kClient));
 	roles.learn(kRequest);
 	roles.learn(kAnswer); // later
@@ -37,7 +38,8 @@ TEST(Roles, OfOneEndTellThoseOfTheOther)
 			model::Connection connection;
 			connection.ends[0].object = role == model::EndRole::Connected ? kClient : kServer;
 			connection.ends[0].role = role;
-			Roles roles;
+			Objects objects;
+			Roles roles(objects);
 			roles.know(connection);
 			roles.learn(first);
 			EXPECT_TRUE(roles.serves(kServer));
@@ -47,7 +49,8 @@ TEST(Roles, OfOneEndTellThoseOfTheOther)
 
 TEST(Roles, OfACallThatAcceptsHold)
 {
-	Roles roles;
+	Objects objects;
+	Roles roles(objects);
 	roles.accepted(kServer, kClient);
 	roles.learn(kAnswer);
 	EXPECT_TRUE(roles.serves(kServer));

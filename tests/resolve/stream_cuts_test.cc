@@ -18,7 +18,9 @@ using model::StreamKind;
 // Half of the time something is on its way.
 class Conversation {
 public:
-	explicit Conversation(uint32_t seed, StreamKind kind = StreamKind::UnixStream) : random_(seed), kind_(kind)
+	// Sometimes `silent_ns` pass before a client asks.
+	explicit Conversation(uint32_t seed, StreamKind kind = StreamKind::UnixStream, uint64_t silent_ns = 0)
+		: random_(seed), kind_(kind), silent_ns_(silent_ns)
 	{
 		for (uint32_t i = 0; i < 3; i++) {
 			connections.push_back(connection(1000 + i, 2000 + i, kind, EndRole::Connected));
@@ -31,6 +33,9 @@ public:
 		for (int turn = 0; turn < 120; turn++)
 			for (uint32_t i = 0; i < 3; i++)
 				ask(i);
+		for (icepath_record &record : watched.records)
+			if (kind == StreamKind::Tcp && record.type == ICEPATH_RECORD_CALL)
+				record.call.object_kind = ICEPATH_OBJECT_TCP;
 	}
 
 	Watched watched;
@@ -49,6 +54,8 @@ private:
 	{
 		uint64_t &at = clock_[i];
 		at += some(40'000'000);
+		if (silent_ns_ != 0 && some(30) == 1)
+			at += silent_ns_;
 		pass(100 + i, 1000 + i, 200 + i, 2000 + i, at);
 		if (some(3) > 1) {
 			pass(200 + i, 3000 + i, 300 + i, 4000 + i, at);
@@ -84,6 +91,7 @@ private:
 
 	std::mt19937 random_;
 	StreamKind kind_;
+	uint64_t silent_ns_;
 	std::map<uint32_t, uint64_t> clock_ = {{0, 5000}, {1, 6000}, {2, 7000}}, last_;
 	std::map<uint64_t, int64_t> ends_;
 };
@@ -115,6 +123,22 @@ TEST_P(StreamCuts, CutAtRandomIsUncut)
 			expect_same(cut.told.messages, whole.told.messages);
 			expect_same(cut.told.requests, whole.told.requests);
 		}
+	}
+}
+
+// Nobody lists these connections. What is known of one is forgotten while it is silent, and learned anew.
+TEST_P(StreamCuts, AConnectionThatWasSilentForLongGoesOnRightly)
+{
+	for (uint32_t seed = 0; seed < 2; seed++) {
+		Conversation all(seed, GetParam(), 3 * decode::kLongestOpenNs);
+		std::ranges::sort(all.truth);
+		std::vector<uint64_t> cuts;
+		for (uint64_t at_ns = 0; at_ns < all.watched.end_ns(); at_ns += decode::kLongestOpenNs / 4)
+			cuts.push_back(at_ns + 1'000'000);
+		const Result cut = resolved(all.watched.windows(cuts), {});
+		EXPECT_GE(cut.told.ended.size(), 20u);
+		expect_same(cut.told.short_messages, all.truth);
+		EXPECT_EQ(2 * cut.told.trees.size(), all.truth.size());
 	}
 }
 

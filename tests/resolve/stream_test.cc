@@ -129,6 +129,25 @@ TEST_F(StreamTest, AWriterThatComesLaterMakesNoMessageToldTwice)
 	EXPECT_EQ(told.short_messages, (Lines{"exact 1000..2100", "exact 400000000..400001100"}));
 }
 
+// As long as a call of its is kept, another giver may have been in one that isn't over. The records that follow take
+// the place of that call, so a message is decided earlier than it seemed.
+TEST_F(StreamTest, AWriterWhoseCallIsForgottenMakesNoMessageLost)
+{
+	watched.cpus[kOther] = watched.cpus[50] = 1;
+	watched.thread(50, "busy");
+	watched.give(kOther, 100, 200, kC, 10, 10);
+	watched.take(kServer, 300, 400, kS, 10, 10);
+	watched.give(kServer, 500, 600, kS, 10, 10);
+	watched.take(kOther, 700, 800, kC, 10, 10);
+	watched.give(kClient, 1'500'000'000, 1'500'000'100, kC, 50, 60);
+	watched.take(kServer, 1'500'000'200, 1'500'000'300, kS, 50, 60);
+	for (uint64_t at = 1'300'000'000; at < 1'300'300'000; at += 1000)
+		watched.call(ICEPATH_CALL_OTHER, 50, at, at + 10, 0, 0);
+	const auto told =
+		resolved(watched.windows({1'000'000'000, 2'000'000'000, 3'000'000'000, 5'000'000'000}), kTwo).told;
+	EXPECT_EQ(told.short_messages, (Lines{"exact 100..400", "exact 1500000000..1500000300", "exact 500..800"}));
+}
+
 TEST_F(StreamTest, TwoReadersAtOnceAreContended)
 {
 	watched.give(kClient, 1000, 1100, kC, 50, 50);

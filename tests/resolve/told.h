@@ -27,6 +27,7 @@ struct Told : StreamVisitor {
 		trees.push_back(tree(one));
 		EXPECT_TRUE(path.complete()) << path::kReasonNames[static_cast<size_t>(path.reason)];
 	}
+	void over(uint64_t object) override { ended.push_back(object); }
 	static std::string tree(const decode::Request &one)
 	{
 		std::string text = fmt::format("{}..{}", one.send_ns(), one.recv_ns());
@@ -47,6 +48,7 @@ struct Told : StreamVisitor {
 		return text + std::string(path::kReasonNames[static_cast<size_t>(path.reason)]);
 	}
 	std::vector<std::string> messages, short_messages, requests, trees;
+	std::vector<uint64_t> ended;
 };
 
 struct Result {
@@ -63,7 +65,7 @@ inline Result resolved(const std::vector<model::Window> &windows, const std::vec
 		stream.add(window);
 	stream.finish();
 	result.left = stream.left_open();
-	for (const auto &[object, some] : stream.unpaired()) {
+	for (const auto &[object, some] : stream.take_unpaired()) {
 		result.unpaired.ambiguous += some.ambiguous;
 		result.unpaired.too_old += some.too_old;
 	}
