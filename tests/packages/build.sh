@@ -7,6 +7,7 @@ make -s deps middleware-deps package-deps
 cmake/quietly.sh env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install git lintian
 export CI=true # warnings are errors
 cd /srv/source
+export CCACHE_BASEDIR=$PWD
 git checkout -q --detach "$1"
 make -s package
 mv build/packages /srv/older
