@@ -3,9 +3,10 @@
 // chooses and accepts only the socket that side 1 bound before.
 //
 // A kernel worker carries sent bytes to the receiver (vsock_loopback_work), not the sender's own call.
+#include <sys/socket.h> // vm_sockets.h needs it, and doesn't include it
+
 #include <linux/vm_sockets.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include "plugin_kit/kernel_limit.h"
 #include "plugin_kit/plugin_table.h"

@@ -218,7 +218,7 @@ UserStacks::Process &UserStacks::process_of(uint32_t process)
 	return *its;
 }
 
-UserFrames UserStacks::frames(uint32_t process, const UserState &state)
+UserFrames UserStacks::frames([[maybe_unused]] uint32_t process, [[maybe_unused]] const UserState &state)
 {
 #ifdef __x86_64__
 	return process_of(process).frames(state);
