@@ -50,7 +50,7 @@ IsolationItem other_tasks(const Machine &machine, const std::vector<const Cpu *>
 		return {"other_tasks", true, "the kernel puts no other tasks on these CPUs", "", ""};
 	return {"other_tasks", false, "open to every task of this machine: " + named(shared),
 			"other tasks delay messages: runqueue and preempted, with the task's name",
-			boot_with("isolcpus=domain,managed_irq,", machine, shared) + ", or make an isolated cpuset partition"};
+			boot_with("isolcpus=domain,managed_irq,", machine, shared)};
 }
 
 IsolationItem timer_tick(const Machine &machine, const std::vector<const Cpu *> &cpus)

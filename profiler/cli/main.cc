@@ -4,11 +4,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 
 #include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
@@ -18,6 +21,23 @@
 #include "profiler/run/descriptor_limit.h"
 
 namespace icepath::cli {
+
+namespace {
+
+// The terminal's, or what COLUMNS says elsewhere.
+std::optional<int> width_of_output()
+{
+	constexpr int kNarrowest = 60, kWidest = 1000;
+	winsize size{};
+	int width = 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		width = size.ws_col;
+	else if (const char *columns = std::getenv("COLUMNS"))
+		(void)std::from_chars(columns, columns + std::strlen(columns), width);
+	return width >= kNarrowest ? std::optional(std::min(width, kWidest)) : std::nullopt;
+}
+
+} // namespace
 
 Style style_of_terminal(bool no_colour)
 {
@@ -29,9 +49,8 @@ Style style_of_terminal(bool no_colour)
 	style.colour = !plain && isatty(STDOUT_FILENO);
 	style.unicode = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	style.line_control = !dumb && isatty(STDERR_FILENO);
-	winsize size{};
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
-		style.width = size.ws_col;
+	if (const auto width = width_of_output())
+		style.width = *width;
 	return style;
 }
 

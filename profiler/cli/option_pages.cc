@@ -27,6 +27,7 @@ const std::vector<NamedThing> &environment()
 		 {"icepath", "run", "list"}},
 		{"TMPDIR", "where FIFOs and sockets of transports are made, instead of /tmp", {"icepath", "run"}},
 		{"SUDO_UID, PKEXEC_UID, DOAS_USER", "the user that icepath becomes if it is started as root", {}},
+		{"COLUMNS", "how wide output is that goes to no terminal: 60 columns or more, instead of 100", {}},
 		{"NO_COLOR", "if it is set and not empty, output has no colour", {}},
 		{"TERM", "if it is dumb, output has no colour, and no line is written over", {}}};
 	return variables;
@@ -147,13 +148,22 @@ std::string roff(std::string_view text)
 std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
+// May be broken behind its commas.
+std::string roff_value(std::string_view value)
+{
+	std::string text;
+	for (const char c : italic(value))
+		text += c == ',' ? std::string(",\\:") : std::string(1, c);
+	return text;
+}
+
 std::string roff_head_of(const OptionDescription &option)
 {
 	std::vector<std::string> names;
 	for (const std::string &name : option.names)
 		names.push_back(option.value == name ? italic(name) : bold(name));
 	const std::string head = fmt::format("{}", fmt::join(names, ", "));
-	return option.value.empty() || option.value == option.names.front() ? head : head + " " + italic(option.value);
+	return option.value.empty() || option.value == option.names.front() ? head : head + " " + roff_value(option.value);
 }
 
 std::string roff_row(const std::string &head, const std::string &text)

@@ -9,11 +9,13 @@ std::optional<Check> architecture_check(const std::string &machine)
 {
 	if (machine == "x86_64")
 		return std::nullopt;
-	return Check{"architecture", Verdict::Warn,
+	return Check{"architecture",
+				 Verdict::Warn,
 				 machine +
 					 ": not on this machine's architecture: callers of user code, interrupts without a tracepoint",
 				 "with --stacks, functions of user code stand without their callers; such interrupts are unknown time",
-				 "measure on x86-64 where these matter"};
+				 "measure on x86-64 where these matter",
+				 Possible::NotHere};
 }
 
 } // namespace icepath::doctor

@@ -16,7 +16,7 @@ namespace {
 struct KnownCause {
 	std::string_view name;
 	std::array<std::string_view, 6> checks;
-	std::string_view remedy; // instead of that of a check; empty: there is none
+	std::string_view remedy; // instead of that of a check, and not possible here; empty: there is none
 };
 
 constexpr std::array<KnownCause, 11> kCauses = {{
@@ -72,13 +72,16 @@ std::vector<Cause> causes(const std::vector<Check> &checks)
 		const auto *known = std::ranges::find_if(kCauses, [&](const KnownCause &cause) { return has(cause, check); });
 		std::optional<Cause> &cause = found[static_cast<size_t>(known - kCauses.begin())];
 		if (!cause)
-			cause = known == kCauses.end()
-						? Cause{check.name, check.verdict, {}, ""}
-						: Cause{std::string(known->name), check.verdict, {}, std::string(known->remedy)};
+			cause =
+				known == kCauses.end()
+					? Cause{check.name, check.verdict, {}, ""}
+					: Cause{std::string(known->name), check.verdict, {}, std::string(known->remedy), Possible::NotHere};
 		cause->verdict = std::max(cause->verdict, check.verdict);
 		cause->found.push_back(found_text(check));
-		if (cause->remedy.empty())
+		if (cause->remedy.empty()) {
 			cause->remedy = check.remedy;
+			cause->possible = check.possible;
+		}
 	}
 	std::vector<Cause> all;
 	for (std::optional<Cause> &cause : found)

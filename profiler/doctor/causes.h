@@ -13,6 +13,7 @@ struct Cause {
 	Verdict verdict = Verdict::Warn; // the worst of its checks
 	std::vector<std::string> found; // by check; probes that don't work by their names
 	std::string remedy; // of the first check that has one
+	Possible possible = Possible::Now;
 };
 
 // Those of the checks that aren't Ok, in the order of the table of causes. What only follows from another check (a

@@ -13,18 +13,16 @@
 #include <nlohmann/json.hpp>
 
 #include "cpuset/choose.h"
-#include "cpuset/isolation.h"
 #include "cpuset/soft.h"
 #include "cpuset/topology.h"
 #include "profiler/capture/selection.h"
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/capture/untraced_interrupts.h"
 #include "profiler/doctor/architecture.h"
+#include "profiler/doctor/isolation_checks.h"
 #include "profiler/doctor/restrictions.h"
 #include "profiler/doctor/trials.h"
 #include "profiler/failure.h"
-#include "profiler/isolation/full.h"
-#include "profiler/isolation/journal.h"
 #include "profiler/machine/host.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/root_helper.h"
@@ -33,6 +31,7 @@
 namespace icepath::doctor {
 namespace {
 
+constexpr std::array<const char *, 3> kPossibleNames = {"now", "after a reboot", "not here"};
 constexpr std::array<std::string_view, 3> kVerdictNames = {"ok", "warn", "fail"};
 std::string_view name(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
 
@@ -55,9 +54,12 @@ Check kernel_check()
 	std::sscanf(kernel.release, "%d.%d", &major, &minor);
 	// sched_switch has passed the previous state since 5.18 (commit fa2c3254d7cf).
 	if (major < 5 || (major == 5 && minor < 18))
-		return {"kernel", Verdict::Fail, found,
+		return {"kernel",
+				Verdict::Fail,
+				found,
 				"the sched_switch probe reads its fourth argument, which came with 5.18",
-				"use a newer kernel (Debian 12's 6.1 will do)"};
+				"use a newer kernel (Debian 12's 6.1 will do)",
+				Possible::NotHere};
 	return {"kernel", Verdict::Ok, found, "", ""};
 }
 
@@ -142,12 +144,14 @@ Check privilege_check(const privilege::Identity &user, const Tried &tried, const
 				fmt::format("uid {}; icepath-helper has CAP_BPF and CAP_PERFMON for you (icepath setup)", user.uid), "",
 				""};
 	if (!missing.empty())
-		return {"privileges", Verdict::Fail,
+		return {"privileges",
+				Verdict::Fail,
 				fmt::format("uid {}, without {}{}{}", geteuid(), named_with_settings(missing, restrictions),
 							tried.refused.empty() ? "" : "; ", tried.refused),
 				"no probe can be loaded",
 				user.was_root ? "give the container CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
-							  : "sudo icepath doctor; sudo icepath run; or, for a group, sudo icepath setup"};
+							  : "sudo icepath doctor; sudo icepath run; or, for a group, sudo icepath setup",
+				user.was_root ? Possible::NotHere : Possible::Now};
 	if (user.stays_root)
 		return {"privileges", Verdict::Warn, "root, without an invoking user",
 				"workers and result files belong to root: there is no user to give them to",
@@ -170,12 +174,20 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 	const Verdict verdict = capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn;
 	if (capture::is_want_of_rights(trial.why_not)) {
 		const Refusal refusal = refusal_of(trial.why_not, restrictions);
-		return {label, verdict, fmt::format("{}: {}", trial.why_not, refusal.cause),
-				fmt::format("{}: shown by {}", probe.uses.text(), probe.instead), refusal.remedy};
+		return {label,
+				verdict,
+				fmt::format("{}: {}", trial.why_not, refusal.cause),
+				fmt::format("{}: shown by {}", probe.uses.text(), probe.instead),
+				refusal.remedy,
+				refusal.possible};
 	}
-	return {label, verdict, trial.why_not, fmt::format("{}: shown by {}", probe.uses.text(), probe.instead),
+	return {label,
+			verdict,
+			trial.why_not,
+			fmt::format("{}: shown by {}", probe.uses.text(), probe.instead),
 			"use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
-			"Debian's has, or let `icepath calibrate` place what they would show; sched_exit_tp came with 6.16"};
+			"Debian's has, or let `icepath calibrate` place what they would show; sched_exit_tp came with 6.16",
+			Possible::NotHere};
 }
 
 // A preemptible softirq is attributed with the task that it runs in.
@@ -189,51 +201,6 @@ Check preemption_check()
 			""};
 }
 
-// What `--isolate full` would do, on the chosen CPUs, or on one of them if the machine has only these.
-std::vector<Check> full_checks(const cpuset::Machine &machine, const cpuset::Choice &choice)
-{
-	const auto impossible = [](const std::string &why) {
-		return std::vector<Check>{{"full", Verdict::Warn, why, "no run can be measured under --isolate full", ""}};
-	};
-	if (const std::string why = isolation::why_not_the_machine(); !why.empty())
-		return impossible(why);
-	cpuset::CpuList measured = {choice.sender, choice.receiver};
-	if (machine.cpus.size() <= 2)
-		measured = {choice.receiver};
-	utsname kernel{};
-	uname(&kernel);
-	const isolation::Tree tree{""};
-	isolation::Changes none(tree);
-	std::vector<Check> checks;
-	try {
-		const cpuset::CpuList cpus = isolation::cpus_to_isolate(machine, measured);
-		for (const cpuset::Step &step : isolation::isolate(none, machine, cpus, kernel.release))
-			checks.push_back(step.state == cpuset::StepState::NotPossible
-								 ? Check{"full " + step.name, Verdict::Warn, step.found,
-										 "under --isolate full this stays as it is", step.remedy}
-								 : Check{"full " + step.name, Verdict::Ok, step.found, "", ""});
-	} catch (const Failure &failure) {
-		return impossible(failure.what());
-	}
-	if (isolation::journal_is_left(tree))
-		checks.push_back({"full leftovers", Verdict::Warn, "a killed run has left this machine changed",
-						  "what it kept off its CPUs stays off them", "sudo icepath doctor --restore"});
-	return checks;
-}
-
-// A step of soft isolation, tried here.
-Check step_check(const cpuset::Step &step)
-{
-	const std::string label = "soft " + step.name;
-	if (step.state != cpuset::StepState::NotPossible)
-		return {label, Verdict::Ok, step.found, "", ""};
-	return {label, Verdict::Warn, step.found,
-			step.name == "memory"
-				? "workers may lose pages; then they sleep for a fault: blocked/fault"
-				: "waking an idle CPU is a part of most latencies, often the largest, and hides how transports differ",
-			step.remedy};
-}
-
 // Counts since boot: a kind that never came is unlikely to come during a run.
 Check interrupts_check(const cpuset::Choice &choice)
 {
@@ -244,8 +211,7 @@ Check interrupts_check(const cpuset::Choice &choice)
 	if (came.empty())
 		return {"interrupts", Verdict::Ok, "each kind that came to these CPUs since boot has a probe", "", ""};
 	return {"interrupts", Verdict::Warn, "no probe shows, since boot: " + came,
-			"their time is in the layers that they interrupted; a run says how many came meanwhile",
-			"none: the kernel has no tracepoint that icepath could use"};
+			"their time is in the layers that they interrupted; a run says how many came meanwhile", ""};
 }
 
 Check threads_check()
@@ -253,8 +219,12 @@ Check threads_check()
 	const std::string missing = capture::thread_pidfds_missing();
 	if (missing.empty())
 		return {"threads", Verdict::Ok, "threads of one process can be distinguished (PIDFD_THREAD)", "", ""};
-	return {"threads", Verdict::Warn, missing, "cells between threads of one process (--between threads) are left out",
-			"use Linux 6.9 or later"};
+	return {"threads",
+			Verdict::Warn,
+			missing,
+			"cells between threads of one process (--between threads) are left out",
+			"use Linux 6.9 or later",
+			Possible::NotHere};
 }
 
 Check clock_check(const cpuset::Choice &choice)
@@ -265,15 +235,25 @@ Check clock_check(const cpuset::Choice &choice)
 		found += fmt::format(", offset between CPU {} and {} {} ± {} ns, {} readings out of order", choice.sender,
 							 choice.receiver, trial.offset_ns, trial.error_ns, trial.backward);
 	if (trial.backward || std::abs(trial.offset_ns) > trial.error_ns + 100)
-		return {"clock", Verdict::Fail, found, "one-way latencies are wrong by the offset",
-				"boot with tsc=reliable, or choose CPUs of one socket by --cpus"};
+		return {"clock",
+				Verdict::Fail,
+				found,
+				"one-way latencies are wrong by the offset",
+				"boot with tsc=reliable, or choose CPUs of one socket by --cpus",
+				Possible::AfterReboot};
 	if (trial.source != "tsc" && trial.source != "arch_sys_counter" && trial.source != "kvm-clock")
-		return {"clock", Verdict::Warn, found, "each stamp costs a system call or a slow device read",
-				"boot with clocksource=tsc tsc=reliable where the CPU has an invariant TSC"};
+		return {"clock",
+				Verdict::Warn,
+				found,
+				"each stamp costs a system call or a slow device read",
+				"boot with clocksource=tsc tsc=reliable where the CPU has an invariant TSC",
+				Possible::AfterReboot};
 	return {"clock", Verdict::Ok, found, "", ""};
 }
 
 } // namespace
+
+const char *name(Possible possible) { return kPossibleNames[static_cast<size_t>(possible)]; }
 
 std::vector<Check> examine(std::optional<capture::Tier> tier)
 {
@@ -297,16 +277,15 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 					  choice.sender == choice.receiver
 						  ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured"
 						  : "",
-					  choice.sender == choice.receiver ? "use a machine with two CPUs" : ""});
+					  choice.sender == choice.receiver ? "use a machine with two CPUs" : "", Possible::NotHere});
 	const cpuset::Soft soft(cpuset::Level::Soft, false, user.stays_root);
 	for (const cpuset::Step &step : soft.steps())
-		checks.push_back(step_check(step));
+		checks.push_back(soft_check(step));
+	const std::vector<Check> full = full_checks(machine, choice);
 	for (const cpuset::IsolationItem &item :
 		 cpuset::look_at_isolation(machine, choice, soft.level(), soft.steps()).items)
-		checks.push_back(
-			{"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
-	for (Check &check : full_checks(machine, choice))
-		checks.push_back(std::move(check));
+		checks.push_back(isolation_check(item, machine, full));
+	checks.insert(checks.end(), full.begin(), full.end());
 	checks.push_back(preemption_check());
 	checks.push_back(interrupts_check(choice));
 	checks.push_back(clock_check(choice));
@@ -330,7 +309,7 @@ std::string to_text(const std::vector<Check> &checks, const std::vector<model::F
 		if (!check.effect.empty())
 			text += fmt::format("      effect: {}\n", check.effect);
 		if (!check.remedy.empty())
-			text += fmt::format("      remedy: {}\n", check.remedy);
+			text += fmt::format("      remedy: {} ({})\n", check.remedy, name(check.possible));
 	}
 	for (const model::Fitness &one : fitness)
 		text += fmt::format("fit for {}: {}: {} (yes: {})\n", name_of(one.purpose), text::answer(one),
@@ -345,11 +324,13 @@ std::string to_json(const std::vector<Check> &checks, const std::vector<model::F
 	nlohmann::ordered_json json = {
 		{"schema_version", 1}, {"can_run", can_run(checks)}, {"checks", nlohmann::ordered_json::array()}};
 	for (const Check &check : checks)
-		json["checks"].push_back({{"name", check.name},
-								  {"verdict", name(check.verdict)},
-								  {"found", check.found},
-								  {"effect", check.effect},
-								  {"remedy", check.remedy}});
+		json["checks"].push_back(
+			{{"name", check.name},
+			 {"verdict", name(check.verdict)},
+			 {"found", check.found},
+			 {"effect", check.effect},
+			 {"remedy", check.remedy},
+			 {"possible", check.remedy.empty() ? nullptr : nlohmann::ordered_json(name(check.possible))}});
 	json["fit_for"] = nlohmann::ordered_json::array();
 	for (const model::Fitness &one : fitness)
 		json["fit_for"].push_back({{"purpose", name_of(one.purpose)},

@@ -13,6 +13,11 @@ namespace icepath::doctor {
 
 enum class Verdict : uint8_t { Ok, Warn, Fail };
 
+// When a remedy can be had on this machine: by a command, by what it is booted with, or not without another kernel,
+// machine or container.
+enum class Possible : uint8_t { Now, AfterReboot, NotHere };
+const char *name(Possible possible); // "now", "after a reboot", "not here"
+
 struct Check {
 	// Stable: "kernel", "btf", "privileges", "probe sched_switch", "layer runqueue", "cpus", "clock", …
 	std::string name;
@@ -20,6 +25,7 @@ struct Check {
 	std::string found;
 	std::string effect; // on the results; empty if Ok
 	std::string remedy; // what to do about it; empty if Ok, or if nothing can be done
+	Possible possible = Possible::Now; // the remedy
 };
 
 // `tier`: tries probes as a run with that --tier would.

@@ -84,12 +84,12 @@ std::string named_with_settings(const std::vector<std::string> &capabilities, co
 Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions)
 {
 	if (restrictions.lockdown == "confidentiality")
-		return {kLockedDown, kUnlock};
+		return {kLockedDown, kUnlock, Possible::AfterReboot};
 	if (why_not.find("CAP_SYS_ADMIN") != std::string::npos)
 		return {"CAP_SYS_ADMIN is missing", "sudo icepath run has it, where the kernel allows kprobes"};
 	if (restrictions.has_filter)
 		return {"perhaps a filter of system calls (seccomp), as of a container",
-				"let the container have bpf(2) and perf_event_open(2)"};
+				"let the container have bpf(2) and perf_event_open(2)", Possible::NotHere};
 	return {"a security module of the kernel, or a missing capability",
 			geteuid() == 0 ? "look for the refusal in the kernel's log (dmesg)" : "sudo icepath doctor"};
 }
@@ -97,7 +97,7 @@ Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions)
 Check lockdown_check(const Restrictions &restrictions)
 {
 	if (restrictions.lockdown == "confidentiality")
-		return {"lockdown", Verdict::Fail, kLockedDown, "no probe can be loaded", kUnlock};
+		return {"lockdown", Verdict::Fail, kLockedDown, "no probe can be loaded", kUnlock, Possible::AfterReboot};
 	if (!restrictions.lockdown)
 		return {"lockdown", Verdict::Ok, "unknown, as securityfs isn't mounted", "", ""};
 	return {"lockdown", Verdict::Ok,

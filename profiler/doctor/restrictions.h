@@ -28,6 +28,7 @@ std::string named_with_settings(const std::vector<std::string> &capabilities, co
 // What refuses a probe for want of rights, as far as it is known, and what to do.
 struct Refusal {
 	std::string cause, remedy;
+	Possible possible = Possible::Now;
 };
 Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions);
 

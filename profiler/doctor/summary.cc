@@ -5,50 +5,39 @@
 #include <fmt/format.h>
 
 #include "profiler/doctor/causes.h"
+#include "profiler/text/columns.h"
 #include "profiler/text/fitness_words.h"
+#include "profiler/text/page.h"
 
 namespace icepath::doctor {
 namespace {
 
 constexpr const char *kGreen = "\033[32m", *kYellow = "\033[33m", *kRed = "\033[31m", *kPlain = "\033[0m";
 
-bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
-
-// Its first `width` columns, with "…" for the rest.
-std::string cut(const std::string &text, size_t width)
+// "label     words words", wrapped at spaces; of more than `most` lines the last ends in "…".
+std::string paragraph(const std::string &label, const std::string &words, size_t indent, size_t width,
+					  size_t most = SIZE_MAX)
 {
-	size_t columns = 0, last = 0;
-	for (size_t at = 0; at < text.size(); ++at)
-		if (begins_character(text[at])) {
-			if (columns + 1 == width)
-				last = at;
-			++columns;
-		}
-	return columns <= width ? text : text.substr(0, last) + "…";
+	const auto laid_out = [&](size_t columns) {
+		text::Page page({false, true}, columns);
+		page.paragraph(label, words, indent);
+		return page;
+	};
+	text::Page page = laid_out(width);
+	if (page.lines() <= most)
+		return page.take();
+	const std::string narrower = laid_out(width - 2).take(); // " …"
+	size_t end = 0;
+	for (size_t line = 0; line < most; ++line)
+		end = narrower.find('\n', end) + 1;
+	return narrower.substr(0, end - 1) + " …\n";
 }
 
-std::string padded(const std::string &text, size_t width)
+// Of that length, at `at` in the text.
+std::string painted(std::string text, size_t at, size_t length, const char *paint)
 {
-	const auto columns = static_cast<size_t>(std::ranges::count_if(text, begins_character));
-	return text + std::string(width - std::min(width, columns), ' ');
+	return text.insert(at + length, kPlain).insert(at, paint);
 }
-
-struct Lines {
-	bool colour;
-	size_t width;
-	std::string text = {};
-
-	void add(const std::string &plain) { text += cut(plain, width) + "\n"; }
-	// `word` is coloured.
-	void add(const std::string &before, const char *paint, const std::string &word, const std::string &after)
-	{
-		const std::string whole = cut(before + word + after, width);
-		const size_t end = before.size() + word.size();
-		text += colour && whole.size() > end
-					? whole.substr(0, before.size()) + paint + word + kPlain + whole.substr(end) + "\n"
-					: whole + "\n";
-	}
-};
 
 std::string joined(const std::vector<std::string> &texts, const char *between)
 {
@@ -82,33 +71,36 @@ std::string head(const std::vector<Check> &checks)
 					   working, probes, cpus);
 }
 
-void add_causes(Lines &lines, const std::vector<Check> &checks)
+std::string cause_lines(const Cause &cause, bool colour, size_t width)
 {
-	constexpr size_t kIndent = 22;
-	for (const Cause &cause : causes(checks)) {
-		std::string found = joined(cause.found, cause.name == "probes" ? ", " : "; ");
-		if (cause.name == "probes")
-			found = fmt::format("{} don't work: {}", cause.found.size(), found);
-		lines.add("", paint_of(cause.verdict), cause.verdict == Verdict::Fail ? "fail" : "warn",
-				  "  " + padded(cause.name, kIndent - 8) + "  " + found);
-		if (!cause.remedy.empty())
-			lines.add(std::string(kIndent, ' ') + "→ " + cause.remedy);
-	}
+	constexpr size_t kVerdict = 6, kIndent = 22, kMostFound = 2;
+	const bool is_of_probes = cause.name == "probes", is_refused = cause.name == "refused";
+	std::string found = joined(cause.found, is_of_probes || is_refused ? ", " : "; ");
+	if (is_of_probes || is_refused)
+		found = fmt::format("{} {}: {}", cause.found.size(), is_refused ? "probes" : "don't work", found);
+	const std::string verdict = cause.verdict == Verdict::Fail ? "fail" : "warn";
+	std::string text = paragraph(text::pad_right(verdict, kVerdict) + cause.name, found, kIndent, width, kMostFound);
+	if (colour)
+		text = painted(text, 0, verdict.size(), paint_of(cause.verdict));
+	if (!cause.remedy.empty())
+		text += paragraph(std::string(kVerdict, ' ') + name(cause.possible), "→ " + cause.remedy, kIndent, width);
+	return text;
 }
 
-void add_fitness(Lines &lines, const std::vector<model::Fitness> &fitness)
+std::string fitness_lines(const std::vector<model::Fitness> &fitness, bool colour, size_t width)
 {
-	std::string label = "fit for  ";
+	constexpr size_t kPurpose = 9, kAnswer = 18, kIndent = 27;
+	std::string text;
 	for (const model::Fitness &one : fitness) {
-		lines.add(padded(label, 9) + padded(std::string(name_of(one.purpose)), 9),
-				  !one.fit   ? kYellow
-				  : *one.fit ? kGreen
-							 : kRed,
-				  text::answer(one),
-				  fmt::format("{}  {} (yes: {})", std::string(7 - std::string_view(text::answer(one)).size(), ' '),
-							  text::found_text(one), text::threshold_text(one.purpose)));
-		label.clear();
+		const std::string answer = text::answer(one),
+						  purpose = text::pad_right(text.empty() ? "fit for" : "", kPurpose) +
+									std::string(name_of(one.purpose));
+		const std::string line = paragraph(
+			text::pad_right(purpose, kAnswer) + answer,
+			fmt::format("{} (yes: {})", text::found_text(one), text::threshold_text(one.purpose)), kIndent, width);
+		text += colour ? painted(line, kAnswer, answer.size(), !one.fit ? kYellow : *one.fit ? kGreen : kRed) : line;
 	}
+	return text;
 }
 
 } // namespace
@@ -116,13 +108,14 @@ void add_fitness(Lines &lines, const std::vector<model::Fitness> &fitness)
 std::string summary_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour,
 						 size_t width)
 {
-	Lines lines{colour, width};
-	lines.add(head(checks));
-	add_causes(lines, checks);
-	add_fitness(lines, fitness);
-	lines.add(fmt::format("more     icepath doctor -v · sudo icepath doctor --noise{}",
-						  can_run(checks) ? " · next: sudo icepath run" : ""));
-	return lines.text;
+	std::string text = paragraph("", head(checks), 0, width);
+	for (const Cause &cause : causes(checks))
+		text += cause_lines(cause, colour, width);
+	text += fitness_lines(fitness, colour, width);
+	return text + paragraph("more",
+							fmt::format("icepath doctor -v · sudo icepath doctor --noise{}",
+										can_run(checks) ? " · next: sudo icepath run" : ""),
+							9, width);
 }
 
 } // namespace icepath::doctor

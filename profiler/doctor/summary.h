@@ -10,8 +10,9 @@
 
 namespace icepath::doctor {
 
-// At most 25 lines of `width` columns: whether icepath can run, what was found by cause with one remedy each, and what
-// this machine is fit for. No line is longer; what doesn't fit ends in "…", and stands in to_text().
+// In lines of `width` columns, wrapped at spaces: whether icepath can run, what was found by cause with one remedy
+// each, and what this machine is fit for. What was found for one cause takes two lines at most and then ends in "…",
+// for to_text() has it; everything else is whole.
 std::string summary_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour,
 						 size_t width);
 

@@ -164,6 +164,7 @@ Check counters_check(const CounterTrial &trial)
 		if (trial.user_mode == EACCES)
 			check.remedy = "sudo sysctl kernel.perf_event_paranoid=1";
 		else if (trial.user_mode != EPERM && trial.user_mode != ENOSYS)
+			check.possible = Possible::NotHere,
 			check.remedy = "use bare metal, or a virtual machine with a PMU (KVM: -cpu host,pmu=on)";
 	}
 	if (!no_migrations.empty()) {

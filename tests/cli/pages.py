@@ -45,8 +45,10 @@ def rows_of_help(text):
 
 
 def man_page(command):
-    """The page as one line of words."""
+    """The page as one line of words. A terminal of 80 columns shows it without a line that is cut."""
     page = output(ICEPATH, "gen", "man", *command)
+    shown = output("groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=78n", text=page)
+    expect(max(map(len, shown.splitlines())) <= 80, f"man {command}: lines of more than 80 columns")
     expect(not re.search(r"^\.\w+.*[^\\]-", page.split(".SH NAME")[1], re.M), f"man {command}: a hyphen as a minus")
     return in_one_line(output("groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=9999n", text=page))
 

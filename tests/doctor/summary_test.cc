@@ -18,6 +18,14 @@ Check warn(const std::string &name, const std::string &found = "found", const st
 	return {name, Verdict::Warn, found, "an effect", remedy};
 }
 
+std::string many(const std::string &text, int times)
+{
+	std::string all;
+	for (int i = 0; i < times; ++i)
+		all += text;
+	return all;
+}
+
 // Everything that can be wrong without rights being missing.
 std::vector<Check> everything_wrong()
 {
@@ -47,7 +55,8 @@ std::vector<Check> everything_wrong()
 							 "clock",
 							 "counters",
 							 "threads"})
-		checks.push_back(warn(name, std::string(name) + " " + std::string(120, 'x'), std::string(150, 'y')));
+		checks.push_back(warn(name, std::string(name) + " " + many("found ", 20), many("do it ", 12) + "end."));
+	checks.back().possible = Possible::NotHere;
 	return checks;
 }
 
@@ -64,10 +73,43 @@ TEST(DoctorsSummary, IsOneScreenWhateverIsWrong)
 {
 	for (const size_t width : {60, 100, 200}) {
 		const auto lines = lines_of(summary_text(everything_wrong(), model::fitness(kLook), false, width));
-		EXPECT_LE(lines.size(), 25u);
+		EXPECT_LE(lines.size(), width >= 100 ? 40u : 65u);
 		for (const std::string &line : lines)
 			EXPECT_LE(columns(line), width) << line;
 	}
+}
+
+// The text without line feeds and indentation.
+std::string unwrapped(const std::string &text)
+{
+	std::string all;
+	for (const char c : text)
+		if (const bool space = c == ' ' || c == '\n'; !space || (!all.empty() && all.back() != ' '))
+			all += space ? ' ' : c;
+	return all;
+}
+
+size_t count(const std::string &text, const std::string &of)
+{
+	size_t times = 0;
+	for (size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1))
+		++times;
+	return times;
+}
+
+TEST(DoctorsSummary, CutsNoRemedyAndNoThreshold)
+{
+	const auto all = causes(everything_wrong());
+	const auto fitness = model::fitness(kLook);
+	for (const size_t width : {60, 100}) {
+		const std::string text = summary_text(everything_wrong(), fitness, false, width), line = unwrapped(text);
+		for (const Cause &cause : all)
+			EXPECT_NE(line.find(std::string(name(cause.possible)) + " → " + cause.remedy), std::string::npos) << text;
+		EXPECT_EQ(count(line, "(yes: < 0.1 %, < 100 µs)"), 1u) << text;
+		EXPECT_GT(count(text, " …\n"), 0u) << text;
+	}
+	EXPECT_EQ(summary_text(everything_wrong(), fitness, false, 1000).find("…"), std::string::npos)
+		<< "where there is room, all that was found is there";
 }
 
 TEST(DoctorsSummary, ColourIsAllThatColourAdds)
@@ -97,6 +139,8 @@ TEST(Causes, HaveOneRemedyForManyChecks)
 	size_t all = 0;
 	for (const Cause &one : found)
 		all += one.found.size();
+	EXPECT_EQ(cause("probes").possible, Possible::NotHere);
+	EXPECT_EQ(cause("tick").possible, Possible::Now);
 	EXPECT_EQ(all, everything_wrong().size() - 3)
 		<< "each check once, but for the kernel, which is fine, and two layers";
 }

@@ -31,6 +31,16 @@ status=0
 [ $status -eq 0 ] && [ ! -s "$folder/err" ] && tail -n 1 "$folder/report" | grep -q '^more ' ||
 	{ echo "a report to a file ended with $status"; failed=1; }
 
+# Where no terminal says how wide it is, COLUMNS does; nonsense doesn't.
+widest() { # COLUMNS
+	COLUMNS=$1 LC_ALL=C.UTF-8 "$icepath" report "$folder/run" | python3 -c '
+import sys
+print(max(len(line) for line in sys.stdin.buffer.read().decode().splitlines()))'
+}
+[ "$(widest 70)" -le 70 ] && [ "$(widest 160)" -gt 100 ] && [ "$(widest 160)" -le 160 ] &&
+	[ "$(widest 3)" = "$(widest 100)" ] && [ "$(widest many)" = "$(widest 100)" ] ||
+	{ echo "COLUMNS: lines of $(widest 70), $(widest 160), $(widest 3), $(widest many), $(widest 100)"; failed=1; }
+
 # Of what the run lacks the exit code is 4, and of what nobody has it is 2.
 lacks() {
 	status=0
