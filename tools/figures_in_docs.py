@@ -4,6 +4,7 @@
 
     python3 tools/figures_in_docs.py            writes them
     python3 tools/figures_in_docs.py --check    says which aren't those of the results
+    sudo python3 tools/figures_in_docs.py --measure build/bin/icepath    measures the README's sample before
 
 A page in docs/ that links to results/NAME.txt has rows of its tables, indented by four columns: which rows, and in
 which order, the page decides; what stands in them comes from the file. Tables of ways to receive and of libraries'
@@ -19,13 +20,18 @@ import html
 import json
 import os
 import re
+import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+from users_folder import users_folder  # noqa: E402
 
 INDENT = "    "
 LINK = re.compile(r"\(\.\./results/([a-z0-9.-]+\.txt)\)")
 UNITS = {"B", "KiB", "MiB"}
 WHOLE = ("way of receiving", "target and wait")  # the first words of tables that are there as a whole
 STYLES = "profiler/analysis/layer_style.h"
+SPDX = "SPDX-License-Identifier: Apache-2.0"
 SCREEN = "one way, µs "  # how the table of the report's screen begins
 GAP = "//"  # in a bar that is longer than the scale
 WIDTH, LABEL, VALUE, ROW, BAR = 760, 230, 90, 20, 13  # pixels of a picture
@@ -384,6 +390,22 @@ def with_sample(page):
     )
 
 
+def measure_sample(icepath):
+    """Makes results/report.txt, unless the machine is too busy for what the README shows."""
+    with users_folder("icepath-sample-") as folder:
+        command = [icepath, *"run -q -t shm-ring,tcp -s 64 --patterns pingpong -d 20 -o run".split()]
+        report = subprocess.run(
+            command, cwd=folder, env=dict(os.environ, LANG="C.UTF-8"), stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
+        fit_for = json.loads(read(os.path.join(folder, "run", "run.json")))["machine_state"]["fit_for"]
+    unfit = [row for row in fit_for if row["purpose"] != "tails" and not row["fit"]]
+    if unfit:
+        print(report, end="")
+        sys.exit(f"results/report.txt stays: not fit for {', '.join(row['purpose'] for row in unfit)}")
+    with open("results/report.txt", "w", encoding="utf-8") as file:
+        file.write(f"{SPDX}\n{report}")
+
+
 def files():
     """Path → content."""
     palette, made = colours(read(STYLES)), {}
@@ -408,8 +430,12 @@ def files():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; name what differs")
+    parser.add_argument("--measure", metavar="ICEPATH", help="measure the README's sample before")
     args = parser.parse_args()
+    icepath = args.measure and os.path.abspath(args.measure)
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    if icepath:
+        measure_sample(icepath)
     made = files()
     for path, content in made.items():
         if os.path.exists(path) and read(path) == content:
