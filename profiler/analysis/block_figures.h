@@ -9,13 +9,15 @@
 
 namespace icepath::analysis {
 
-// In the order of measuring. A block without a figure isn't in its list.
+// In the order of measuring. A block without a figure isn't in its list, and one that failed or was interrupted is in
+// none. In figures of time, lost messages took longer than any that came: one that is itself of a lost message is
+// infinite.
 struct BlockFigures {
-	std::vector<stats::BlockValue> mean_ns; // trimmed geometric mean, which ranks compare as well
-	std::vector<stats::BlockValue> p50_ns, p99_ns; // of blocks whose messages support one
-	std::vector<stats::BlockValue> slow; // share of messages beyond the fastest mode; empty: there is one mode
-	std::vector<stats::BlockValue> cpu_ns; // of both ends and the daemon, per message sent; of blocks that didn't fail
-	std::vector<stats::BlockValue> lost; // share of messages; of blocks that ended as they should
+	std::vector<stats::BlockValue> mean_ns; // trimmed geometric mean: stats/round_ratio.h
+	std::vector<stats::BlockValue> p50_ns, p99_ns; // of blocks with enough messages, lost ones included
+	std::vector<stats::BlockValue> slow; // share of those that came beyond the fastest mode; 0 where there is one
+	std::vector<stats::BlockValue> cpu_ns; // of both ends and the daemon, per message sent
+	std::vector<stats::BlockValue> lost; // share of messages
 
 	void add(const SeenBlock &unprobed);
 	void add_modes(const BlocksOfMessages &unprobed, const CellModes &modes);

@@ -29,17 +29,12 @@ void compare(RankedGroup &group, const std::vector<Blocks> &blocks, double most_
 
 void correct(std::vector<RankedGroup> &groups)
 {
-	std::vector<double> p;
-	for (const RankedGroup &group : groups)
-		for (const ComparedPair &pair : group.pairs)
-			if (pair.p)
-				p.push_back(*pair.p);
-	const std::vector<double> corrected = stats::corrected(p);
-	auto next = corrected.begin();
+	std::vector<double *> p;
 	for (RankedGroup &group : groups)
 		for (ComparedPair &pair : group.pairs)
 			if (pair.p)
-				pair.p = *next++;
+				p.push_back(&*pair.p);
+	stats::correct(p);
 }
 
 // Sorts by how many others a cell beats and how many beat it, whatever the certainty. With a block of each cell in

@@ -23,6 +23,7 @@ struct RunResult {
 	uint64_t measured_ns = UINT64_MAX; // in all blocks: no message took longer
 	stats::Percentile tail_from = stats::kP99; // of all cells' tails
 	bool partial() const { return !tail || tail->interrupted; }
+	bool is_whole() const { return !partial() && !truncated; }
 };
 
 } // namespace icepath::analysis

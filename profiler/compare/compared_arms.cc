@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/model/arm_builds.h"
 #include "profiler/model/cell_key.h"
 
 namespace icepath::compare {
@@ -40,24 +41,27 @@ void judge(const RunResult &run, Comparison &comparison, ComparedCell &cell)
 	const analysis::CellResult *control = cell.control                  ? &run.cells[*cell.control]
 										  : !comparison.control.empty() ? &nothing
 																		: nullptr;
-	cell.figures = judged_alone(
-		{.a = &run.cells[*cell.a], .b = &run.cells[*cell.b], .control = control, .run_s = run.head.budget_s},
-		comparison.delta);
+	cell.figures = judged_alone({.a = &run.cells[*cell.a],
+								 .b = &run.cells[*cell.b],
+								 .control = control,
+								 .run_s = run.head.budget_s,
+								 .is_whole = run.is_whole()},
+								comparison.delta);
 	if (!keeps_verdicts(cell.conditions))
 		return;
 	for (Judged &judged : cell.figures)
-		if (judged.verdict != Verdict::NotMeasured) {
-			judged.verdict = Verdict::NotComparable;
-			judged.why = Why::Conditions;
-		}
+		if (judged.verdict != Verdict::NotMeasured)
+			withdraw(Why::Conditions, judged);
 }
 
 Comparison pair_of(const RunResult &run, const std::string &a, const std::string &b, double delta)
 {
-	Comparison comparison{.a = a, .b = b, .delta = delta};
+	Comparison comparison{.a = a, .b = b, .is_whole = run.is_whole(), .delta = delta};
 	const std::string control = model::control_name(a);
 	if (const model::Arm *arm = model::find_arm(run.head.arms, control); arm && arm->is_control)
 		comparison.control = control;
+	const model::Arm *one = model::find_arm(run.head.arms, a), *other = model::find_arm(run.head.arms, b);
+	comparison.is_one_build = one && other && !other->is_control && model::is_one_build(*one, *other);
 	for (size_t i = 0; i < run.cells.size(); ++i) {
 		const model::Cell &cell = run.cells[i].cell;
 		if (!is_compared(cell) || (cell.arm != a && cell.arm != b))
@@ -107,6 +111,7 @@ std::vector<Comparison> compare_arms(const RunResult &run, const std::vector<std
 		for (ComparedCell &cell : comparison.cells)
 			all.push_back(&cell.figures);
 	correct(all);
+	announce(all, run.head.budget_s, delta);
 	for (Comparison &comparison : comparisons)
 		for (ComparedCell &cell : comparison.cells)
 			explain_cell(run, cell);

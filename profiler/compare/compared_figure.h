@@ -25,11 +25,16 @@ struct FigureRow {
 	// What a round may differ by of which none was met (stats/equivalence.h): a tail that is ten times as long, all
 	// messages in another mode, all lost.
 	double unseen;
+	bool counts_lost; // as later than any message that came (analysis/block_figures.h), or as lost
 	std::vector<stats::BlockValue> analysis::BlockFigures::*blocks;
 };
 const FigureRow &row_of(Figure figure);
 
-// The difference that counts as none: of a time `delta` of it, of a share of messages `delta` of all messages.
+// A share of messages lost that counts as no difference, whatever `delta` is: one in a thousand.
+inline constexpr double kLostMargin = 0.001;
+
+// The difference that counts as none: of a time `delta` of it, of the share in slow modes `delta` of all messages, of
+// losses kLostMargin.
 stats::Margin margin_of(Figure figure, double delta);
 
 } // namespace icepath::compare

@@ -32,8 +32,10 @@ struct ComparedCell {
 struct Comparison {
 	std::string a, b; // names of arms, or of runs' directories
 	bool is_of_one_run = true;
+	bool is_whole = true; // the run, or both: otherwise nothing is the same or faster
 	std::string control = {}; // arm that measured A once more; empty: none
 	double delta = kUsualDelta;
+	bool is_one_build = false; // arms of which another build was asked for, and both had loaded the same files
 	std::vector<Condition> conditions = {}; // of the runs, that differ
 	size_t repeats = 0; // runs of the same as A, by which two runs' drift is known
 	std::vector<ComparedCell> cells = {}; // in the order of A's, then those that only B has

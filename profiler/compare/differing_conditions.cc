@@ -19,7 +19,8 @@ struct Texts {
 
 void add_differing(const Texts &texts, std::vector<Condition> &conditions)
 {
-	if (texts.a != texts.b)
+	const bool is_of_host = texts.id == ConditionId::Machine || texts.id == ConditionId::Kernel;
+	if (texts.a != texts.b || (is_of_host && texts.a.empty()))
 		conditions.push_back({texts.id, texts.a, texts.b, texts.keeps});
 }
 

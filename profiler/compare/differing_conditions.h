@@ -36,11 +36,12 @@ inline constexpr std::array<std::string_view, 3> kKeepsNames = {"nothing", "laye
 
 struct Condition {
 	ConditionId id = ConditionId::Machine;
-	std::string a, b; // empty: not recorded
+	std::string a, b; // empty: not recorded; both: it isn't known whether they differ
 	Keeps keeps = Keeps::Nothing;
 	friend bool operator==(const Condition &, const Condition &) = default;
 };
 
+// A machine or kernel that neither run recorded is one of them: it isn't known to be the same.
 std::vector<Condition> differing_runs(const model::Head &a, const model::Head &b);
 
 // `is_of_one_run`: what library and quality of service an arm has is part of what is compared.

@@ -32,18 +32,12 @@ Why unfit(Figure figure, const CellResult &a, const CellResult &b)
 {
 	if (a.cell.limits || a.cell.pattern == model::Pattern::Throughput)
 		return Why::OwnRate;
-	if (figure != Figure::Slow)
-		return Why::None;
-	const size_t modes = std::max<size_t>(a.modes.all.size(), 1), others = std::max<size_t>(b.modes.all.size(), 1);
-	return modes != others ? Why::OtherModes : modes == 1 ? Why::OneMode : Why::None;
+	return figure == Figure::Slow && std::max(a.modes.all.size(), b.modes.all.size()) < 2 ? Why::OneMode : Why::None;
 }
 
-void set_needed(const stats::RoundDifference &difference, const stats::Margin &margin, double run_s, Judged &judged)
+bool has_other_modes(const CellResult &a, const CellResult &b)
 {
-	const auto openings = stats::openings_needed(difference, margin);
-	if (openings && *openings > difference.openings)
-		judged.needed_s =
-			explain::longer_run_s(run_s, static_cast<double>(*openings) / static_cast<double>(difference.openings));
+	return std::max<size_t>(a.modes.all.size(), 1) != std::max<size_t>(b.modes.all.size(), 1);
 }
 
 // By one figure alone.
@@ -62,17 +56,14 @@ void set_verdict(const RoundDifference &difference, Judged &judged)
 	}
 }
 
-// What failed blocks would have shown is in no figure.
-void doubt(const CellResult &a, const CellResult &b, Judged &judged)
+// Why what a cell would have shown may be in no figure.
+Why hidden_of(const CellResult &cell, const CellResult &other, const FigureRow &row, bool is_of_one_run)
 {
-	const bool hidden_of_b =
-		b.blocks.failed > 0 && (judged.verdict == Verdict::Same || judged.verdict == Verdict::Faster);
-	const bool hidden_of_a =
-		a.blocks.failed > 0 && (judged.verdict == Verdict::Same || judged.verdict == Verdict::Slower);
-	if (!hidden_of_a && !hidden_of_b)
-		return;
-	judged.verdict = Verdict::Undecided;
-	judged.why = Why::FailedBlocks;
+	constexpr size_t kOf = 10, kLeast = 9;
+	const size_t has = (cell.block_figures.*row.blocks).size(), others = (other.block_figures.*row.blocks).size();
+	if (cell.blocks.failed > 0)
+		return Why::FailedBlocks;
+	return is_of_one_run && has * kOf < others * kLeast ? Why::MissingBlocks : Why::None;
 }
 
 // `b` less `a`.
@@ -91,6 +82,7 @@ Judged judged_pair(Figure figure, const CellResult &a, const CellResult &b, doub
 	}
 	const auto difference = stats::difference_within_rounds(of_b, of_a, row.scale, row.trim);
 	judged.verdict = Verdict::Undecided;
+	judged.difference = difference;
 	const auto times_until = [&](size_t has) {
 		return has > 0 && has < stats::kMinBlocks
 				   ? explain::longer_run_s(run_s, explain::number(stats::kMinBlocks) / explain::number(has))
@@ -99,6 +91,11 @@ Judged judged_pair(Figure figure, const CellResult &a, const CellResult &b, doub
 	if (!difference) {
 		judged.why = Why::TooFewRounds;
 		judged.needed_s = times_until(std::min(of_a.size(), of_b.size()));
+		return judged;
+	}
+	if (!difference->is_known()) {
+		judged.verdict = Verdict::NotComparable;
+		judged.why = Why::LostMessages;
 		return judged;
 	}
 	judged.a = difference->b;
@@ -116,8 +113,6 @@ Judged judged_pair(Figure figure, const CellResult &a, const CellResult &b, doub
 	judged.p = judged.p_corrected = difference->p;
 	judged.p_margin = stats::p_of_margin(*difference, margin);
 	set_verdict(*difference, judged);
-	set_needed(*difference, margin, run_s, judged);
-	doubt(a, b, judged);
 	return judged;
 }
 
@@ -141,28 +136,89 @@ void take_control(const JudgedFigures &again, JudgedFigures &figures)
 		if (differs || differs_as_much(again[i], judged)) {
 			judged.verdict = Verdict::ControlDiffers;
 			judged.why = Why::ControlDiffers;
-		} else if (!again[i].p) {
+		} else if (!again[i].p && again[i].why != Why::OneMode) { // which A has as well
 			judged.verdict = Verdict::Undecided;
-			judged.why = Why::NoBlocksOfControl;
+			judged.why = again[i].why == Why::OtherModes ? Why::OtherModes : Why::NoBlocksOfControl;
 		}
 	}
 }
 
-JudgedFigures all_figures(const CellResult &a, const CellResult &b, double run_s, double delta)
+// Modes are found by chance where they are close, so another number of them is no difference by itself. Where times
+// differ as well, it is one of their reasons.
+void take_other_modes(const CellResult &a, const CellResult &b, JudgedFigures &figures)
+{
+	Judged &slow = figures[static_cast<size_t>(Figure::Slow)];
+	if (!slow.p || !has_other_modes(a, b))
+		return;
+	const bool is_slower = std::ranges::any_of(figures, [](const Judged &judged) {
+		return judged.figure <= Figure::P99 && judged.verdict == Verdict::Slower;
+	});
+	if (slow.verdict != Verdict::Slower || !is_slower)
+		withdraw(Why::OtherModes, slow);
+}
+
+JudgedFigures all_figures(const ToJudge &cells, const CellResult &b, double delta)
 {
 	JudgedFigures figures;
 	for (size_t i = 0; i < kFigures; ++i)
-		figures[i] = judged_pair(static_cast<Figure>(i), a, b, run_s, delta);
+		figures[i] = judged_pair(static_cast<Figure>(i), *cells.a, b, cells.run_s, delta);
+	if (const Judged &lost = figures[static_cast<size_t>(Figure::Lost)]; lost.a && lost.b)
+		take_losses({*lost.a, *lost.b}, excludes_zero(*lost.interval), delta, figures);
+	take_other_modes(*cells.a, b, figures);
 	return figures;
+}
+
+bool may_be_decided(const Judged &judged)
+{
+	return judged.verdict == Verdict::LeansSlower || judged.verdict == Verdict::LeansFaster ||
+		   (judged.verdict == Verdict::Undecided && judged.why == Why::Wide);
 }
 
 } // namespace
 
+void withdraw(Why why, Judged &judged)
+{
+	judged.verdict = Verdict::NotComparable;
+	judged.why = why;
+	judged.p = judged.p_corrected = judged.p_margin = std::nullopt;
+}
+
+void take_losses(const Losses &lost, bool differ, double delta, JudgedFigures &figures)
+{
+	constexpr double kPartOfDelta = 3;
+	const bool is_much = std::max(lost.a, lost.b) > delta / kPartOfDelta;
+	for (Judged &judged : figures) {
+		if (judged.figure == Figure::Lost || judged.verdict == Verdict::NotMeasured)
+			continue;
+		if (is_much || differ || judged.why == Why::LostMessages)
+			judged.losses = lost;
+		if (is_much && !row_of(judged.figure).counts_lost && judged.verdict != Verdict::NotComparable)
+			withdraw(Why::LostMessages, judged);
+	}
+}
+
+void doubt(const ToJudge &cells, Judged &judged)
+{
+	const FigureRow &row = row_of(judged.figure);
+	const bool is_same = judged.verdict == Verdict::Same;
+	Why why = Why::None;
+	if (is_same || judged.verdict == Verdict::Faster)
+		why = cells.is_whole ? hidden_of(*cells.b, *cells.a, row, cells.is_of_one_run) : Why::NotWhole;
+	if (why == Why::None && (is_same || judged.verdict == Verdict::Slower))
+		why = hidden_of(*cells.a, *cells.b, row, cells.is_of_one_run);
+	if (why == Why::None)
+		return;
+	judged.verdict = Verdict::Undecided;
+	judged.why = why;
+}
+
 JudgedFigures judged_alone(const ToJudge &cells, double delta)
 {
-	JudgedFigures figures = all_figures(*cells.a, *cells.b, cells.run_s, delta);
+	JudgedFigures figures = all_figures(cells, *cells.b, delta);
+	for (Judged &judged : figures)
+		doubt(cells, judged);
 	if (cells.control) {
-		JudgedFigures again = all_figures(*cells.a, *cells.control, cells.run_s, delta);
+		JudgedFigures again = all_figures(cells, *cells.control, delta);
 		correct({&again});
 		take_control(again, figures);
 	}
@@ -171,22 +227,36 @@ JudgedFigures judged_alone(const ToJudge &cells, double delta)
 
 void correct(const std::vector<JudgedFigures *> &all)
 {
-	std::vector<double> p;
-	for (const JudgedFigures *figures : all)
-		for (const Judged &judged : *figures)
-			if (judged.p)
-				p.push_back(*judged.p);
-	const std::vector<double> corrected = stats::corrected(p);
-	auto next = corrected.begin();
+	std::vector<double *> p;
+	for (JudgedFigures *figures : all)
+		for (Judged &judged : *figures)
+			if (judged.p_corrected)
+				p.push_back(&*judged.p_corrected);
+	stats::correct(p);
 	for (JudgedFigures *figures : all)
 		for (Judged &judged : *figures) {
-			if (!judged.p)
-				continue;
-			judged.p_corrected = *next++;
 			if (!judged.is_told() || *judged.p_corrected < stats::kToldApart)
 				continue;
 			judged.verdict = judged.verdict == Verdict::Slower ? Verdict::LeansSlower : Verdict::LeansFaster;
 			judged.why = Why::ManyCompared;
+		}
+}
+
+void announce(const std::vector<JudgedFigures *> &all, double run_s, double delta)
+{
+	size_t untold = 0;
+	for (const JudgedFigures *figures : all)
+		untold += static_cast<size_t>(
+			std::ranges::count_if(*figures, [](const Judged &judged) { return judged.p && !judged.is_told(); }));
+	for (JudgedFigures *figures : all)
+		for (Judged &judged : *figures) {
+			if (!may_be_decided(judged))
+				continue;
+			const auto openings = stats::openings_needed(*judged.difference, margin_of(judged.figure, delta),
+														 stats::kToldApart / explain::number(untold));
+			if (openings && *openings > judged.openings)
+				judged.needed_s =
+					explain::longer_run_s(run_s, explain::number(*openings) / explain::number(judged.openings));
 		}
 }
 

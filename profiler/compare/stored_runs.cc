@@ -81,8 +81,14 @@ Judged judged_runs(Figure figure, const StoredRun &a, const StoredRun &b, const 
 	Judged judged{.figure = figure, .verdict = Verdict::Undecided};
 	const auto of_a = over_anchor(*a.run, row, keys.cell, keys.anchor),
 			   of_b = over_anchor(*b.run, row, keys.cell, keys.anchor);
-	if (!of_a || !of_b || !of_a->p || !of_b->p) {
+	const auto is_short = [](const auto &of) { return !of || (of->is_known() && !of->p); };
+	if (is_short(of_a) || is_short(of_b)) {
 		judged.why = of_a && of_b ? Why::TooFewOpenings : Why::TooFewRounds;
+		return judged;
+	}
+	if (!of_a->is_known() || !of_b->is_known()) {
+		judged.verdict = Verdict::NotComparable;
+		judged.why = Why::LostMessages;
 		return judged;
 	}
 	judged.a = of_a->a;
@@ -95,7 +101,8 @@ Judged judged_runs(Figure figure, const StoredRun &a, const StoredRun &b, const 
 	judged.openings = std::min(of_a->openings, of_b->openings);
 	std::vector<double> same = {of_a->mean};
 	for (const StoredRun &repeat : how.repeats)
-		if (const auto once_more = over_anchor(*repeat.run, row, keys.cell, keys.anchor))
+		if (const auto once_more = over_anchor(*repeat.run, row, keys.cell, keys.anchor);
+			once_more && once_more->is_known())
 			same.push_back(once_more->mean);
 	const std::optional<double> drift = drift_of(same);
 	if (!drift) {
@@ -110,13 +117,13 @@ Judged judged_runs(Figure figure, const StoredRun &a, const StoredRun &b, const 
 	return judged;
 }
 
-// Of all blocks, whichever rounds they are of.
+// Of all blocks that have a value, whichever rounds they are of.
 std::optional<double> value_of(const FigureRow &row, const analysis::CellResult &cell)
 {
 	const std::vector<stats::BlockValue> &blocks = cell.block_figures.*row.blocks;
 	double sum = 0, count = 0;
 	for (const stats::BlockValue &block : blocks)
-		if (row.scale == stats::Scale::Plain || block.value > 0) {
+		if (std::isfinite(block.value) && (row.scale == stats::Scale::Plain || block.value > 0)) {
 			sum += row.scale == stats::Scale::Logs ? std::log(block.value) : block.value;
 			++count;
 		}
@@ -139,10 +146,12 @@ std::optional<Judged> unfit_stored(Figure figure, const StoredRun &a, const Stor
 	if (!analysis::can_be_ranked(of_a.cell))
 		return because(Verdict::NotComparable, Why::OwnRate);
 	const FigureRow &row = row_of(figure);
+	if (figure == Figure::Slow && std::max(of_a.modes.all.size(), of_b.modes.all.size()) < 2)
+		return because(Verdict::NotMeasured, Why::OneMode);
 	if ((of_a.block_figures.*row.blocks).empty())
-		return because(Verdict::NotMeasured, figure == Figure::Slow ? Why::OneMode : Why::NoBlocksInA);
+		return because(Verdict::NotMeasured, Why::NoBlocksInA);
 	if ((of_b.block_figures.*row.blocks).empty())
-		return because(Verdict::NotMeasured, figure == Figure::Slow ? Why::OneMode : Why::NoBlocksInB);
+		return because(Verdict::NotMeasured, Why::NoBlocksInB);
 	if (keeps_verdicts(comparison.conditions) || keeps_verdicts(cell.conditions))
 		return because(Verdict::NotComparable, Why::Conditions);
 	if (row.scale == stats::Scale::Plain)
@@ -172,6 +181,16 @@ void judge_stored(const StoredRun &a, const StoredRun &b, const HowToCompare &ho
 			without ? *without
 					: judged_runs(figure, a, b, how, {cell.key, model::key_of(a.run->cells[*cell.anchor_a].cell)});
 	}
+	if (!cell.a || !cell.b)
+		return;
+	const ToJudge cells{.a = &a.run->cells[*cell.a],
+						.b = &b.run->cells[*cell.b],
+						.is_whole = comparison.is_whole,
+						.is_of_one_run = false};
+	if (const Judged &lost = cell.figures[static_cast<size_t>(Figure::Lost)]; lost.a && lost.b)
+		take_losses({*lost.a, *lost.b}, *lost.a != *lost.b, how.delta, cell.figures);
+	for (Judged &judged : cell.figures)
+		doubt(cells, judged);
 }
 
 } // namespace
@@ -181,6 +200,7 @@ Comparison compare_runs(const StoredRun &a, const StoredRun &b, const HowToCompa
 	Comparison comparison{.a = a.name,
 						  .b = b.name,
 						  .is_of_one_run = false,
+						  .is_whole = a.run->is_whole() && b.run->is_whole(),
 						  .delta = how.delta,
 						  .conditions = differing_runs(a.run->head, b.run->head),
 						  .repeats = how.repeats.size()};

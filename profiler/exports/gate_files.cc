@@ -9,6 +9,7 @@
 #include "profiler/model/escaped.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/gate_words.h"
+#include "profiler/text/markdown.h"
 
 namespace icepath::exports {
 namespace {
@@ -17,6 +18,7 @@ using gate::Judgement;
 using gate::Outcome;
 using gate::Status;
 using model::escaped;
+using text::markdown;
 
 bool is_error(const Judgement &judgement, const Outcome &outcome)
 {
@@ -61,46 +63,6 @@ std::string junit_suite(const std::string &name, const Counts &counts, const mod
 					   "\t</testsuite>\n",
 					   escaped(name), counts.text(), escaped(started), escaped(head.host.hostname), cases);
 }
-
-// In a cell of a table: as HTML's character references, which are no markup in Markdown.
-std::string markdown(const std::string &text)
-{
-	std::string safe;
-	for (const char c : text)
-		if (std::string_view("|`*_<>[]()#@&\\~!+-$:").find(c) != std::string_view::npos)
-			safe += fmt::format("&#{};", static_cast<int>(c));
-		else
-			safe += c;
-	return safe;
-}
-
-// Rows of a table, as long as there is room for them and for the line that tells of the others.
-class Table {
-public:
-	Table(std::string &page, const std::string &head, size_t most) : page_(page), head_(head), most_(most) {}
-	void add(const std::string &row)
-	{
-		constexpr size_t kLineOfOthers = 100;
-		const size_t head = any_ ? 0 : head_.size();
-		if (left_out_ > 0 || page_.size() + head + row.size() + kLineOfOthers > most_) {
-			++left_out_;
-			return;
-		}
-		page_ += (any_ ? "" : head_) + row;
-		any_ = true;
-	}
-	void end() const
-	{
-		if (left_out_ > 0)
-			page_ += fmt::format("\n{} more rows have no room here: icepath report has them.\n", left_out_);
-	}
-
-private:
-	std::string &page_;
-	std::string head_;
-	size_t most_, left_out_ = 0;
-	bool any_ = false;
-};
 
 constexpr size_t status_rank(Status status)
 {
@@ -167,14 +129,16 @@ std::string summary_markdown(const analysis::RunResult &result, const Judgement 
 		outcomes.push_back(&outcome);
 	std::ranges::stable_sort(outcomes, {}, [](const Outcome *one) { return status_rank(one->status); });
 	// Half of the room is for what gates find, at least.
-	Table gates(page, "\n| | expected | found | cell | gate |\n|---|---|---|---|---|\n", kLongestSummary * 3 / 4);
+	text::MarkdownLines gates(page, "\n| | expected | found | cell | gate |\n|---|---|---|---|---|\n", "icepath report",
+							  text::kLongestComment * 3 / 4);
 	for (const Outcome *outcome : outcomes)
 		gates.add(
 			fmt::format("| {} | {} | {} | {} | {} |\n", gate::kStatusNames[static_cast<size_t>(outcome->status)],
 						markdown(expected_text(judgement, *outcome)), markdown(text::outcome_text(judgement, *outcome)),
 						markdown(text::place_text(judgement, *outcome)), markdown(judgement.gate_of(*outcome).name)));
 	gates.end();
-	Table cells(page, "\n| cell | p50, µs | p99, µs | lost |\n|---|--:|--:|--:|\n", kLongestSummary);
+	text::MarkdownLines cells(page, "\n| cell | p50, µs | p99, µs | lost |\n|---|--:|--:|--:|\n", "icepath report",
+							  text::kLongestComment);
 	for (size_t i = 0; i < result.cells.size(); ++i) {
 		const analysis::CellResult &cell = result.cells[i];
 		constexpr size_t kP50 = 0, kP99 = 2; // in stats::kReported

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What gates find, for continuous integration.
-#include <cstddef>
 #include <string>
 
 #include "profiler/analysis/run_result.h"
@@ -14,11 +13,8 @@ namespace icepath::exports {
 // skipped, because readers take a skipped case for a good one; where a gate only warns, the case passes and says so.
 std::string junit_xml(const analysis::RunResult &result, const gate::Judgement &judgement);
 
-// A comment of GitHub or GitLab holds 65,536 characters.
-inline constexpr size_t kLongestSummary = 65'000; // bytes
-
-// A summary for a comment, in Markdown of GitHub and GitLab: what gates find, the worst first, then the cells' figures.
-// It says how many rows there was no room for. Names are shown as they are: none is markup or mentions somebody.
+// A summary for a comment, in Markdown (text/markdown.h): what gates find, the worst first, then the cells' figures. It
+// says how many rows there was no room for.
 std::string summary_markdown(const analysis::RunResult &result, const gate::Judgement &judgement);
 
 } // namespace icepath::exports

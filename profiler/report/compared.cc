@@ -13,12 +13,25 @@
 #include "profiler/compare/stored_runs.h"
 #include "profiler/exports/compare_json.h"
 #include "profiler/failure.h"
+#include "profiler/model/cell_key.h"
 #include "profiler/text/compare_lines.h"
+#include "profiler/text/markdown.h"
 
 namespace icepath::report {
 namespace {
 
 using compare::Comparison;
+
+// Of two cells with one key nobody knows which one another run's, or another arm's, is compared with.
+void check_keys(const std::string &run, const analysis::RunResult &result)
+{
+	std::set<std::string> seen;
+	for (const analysis::CellResult &cell : result.cells)
+		if (const std::string key = model::text(model::key_of(cell.cell)); !seen.insert(key).second)
+			throw Failure(ExitCode::Usage, fmt::format("{} has several cells with the key \"{}\", so it isn't known "
+													   "which one to compare",
+													   run, key));
+}
 
 analysis::RunResult result_of(const std::string &run)
 {
@@ -26,6 +39,7 @@ analysis::RunResult result_of(const std::string &run)
 	if (result.head.attached)
 		throw Failure(ExitCode::Usage,
 					  fmt::format("{} is a run of icepath attach, which has no rounds to compare by", run));
+	check_keys(run, result);
 	return result;
 }
 
@@ -110,8 +124,10 @@ std::string printed(const analysis::RunResult &run, const std::vector<Comparison
 		return exports::comparisons_json(run, comparisons);
 	text::Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 	std::string markdown;
-	for (const Comparison &comparison : comparisons) {
-		markdown += (markdown.empty() ? "" : "\n") + text::comparison_markdown(run, comparison);
+	for (size_t i = 0; i < comparisons.size(); ++i) {
+		const Comparison &comparison = comparisons[i];
+		markdown += markdown.empty() ? "" : "\n";
+		text::add_comparison_markdown(run, comparison, text::kLongestComment * (i + 1) / comparisons.size(), markdown);
 		if (&comparison != &comparisons.front())
 			page.line();
 		text::add_comparison(page, run, comparison, wishes.run);
@@ -132,7 +148,9 @@ Compared comparison_of(const CompareWishes &wishes, const text::Style &style)
 		other = result_of(wishes.other);
 		comparisons.push_back(two_runs({wishes.run, &run}, {wishes.other, &*other}, wishes));
 	}
-	return {printed(run, comparisons, wishes, style), !std::ranges::all_of(comparisons, &Comparison::has_compared)};
+	return {printed(run, comparisons, wishes, style), !std::ranges::all_of(comparisons, [](const Comparison &one) {
+				return one.is_whole && one.has_compared();
+			})};
 }
 
 } // namespace icepath::report

@@ -21,7 +21,7 @@ struct CompareWishes {
 
 struct Compared {
 	std::string text;
-	bool refused = false; // no figure of any cell could be looked at, and the text says why
+	bool refused = false; // of a pair no figure could be looked at, or a run isn't whole; the text says why
 };
 
 // Throws Failure(Usage) if runs, arms or cells aren't such as can be compared.

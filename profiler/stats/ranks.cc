@@ -20,6 +20,16 @@ std::vector<double> corrected(const std::vector<double> &p)
 	return result;
 }
 
+void correct(const std::vector<double *> &p)
+{
+	std::vector<double> values;
+	for (const double *one : p)
+		values.push_back(*one);
+	values = corrected(values);
+	for (size_t i = 0; i < p.size(); ++i)
+		*p[i] = values[i];
+}
+
 std::vector<Rank> ranks_of(size_t count, const std::vector<Order> &told)
 {
 	std::vector<Rank> ranks(count, Rank{1, count});

@@ -19,6 +19,8 @@ inline constexpr double kToldApart = 0.05; // a corrected probability below it: 
 
 // Holm's corrected probabilities, in the order of `p` (each 0 to 1). At most 1, and never less than what they correct.
 std::vector<double> corrected(const std::vector<double> &p);
+// Likewise, in place.
+void correct(const std::vector<double *> &p);
 
 struct Rank {
 	size_t first = 1, last = 1; // from 1; first <= last

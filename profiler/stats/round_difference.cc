@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -98,6 +99,16 @@ double probability_of(double mean, const Spread &spread)
 	return mean == 0 ? 1 : 0;
 }
 
+// Whether what a trimmed mean leaves has a value.
+bool is_known(const std::vector<double> &values, size_t cut)
+{
+	const auto is_infinite = [](double value) { return std::isinf(value); };
+	const auto below = [](double value) { return std::isinf(value) && value < 0; };
+	const auto count = [&](auto which) { return static_cast<size_t>(std::ranges::count_if(values, which)); };
+	return std::ranges::none_of(values, [](double value) { return std::isnan(value); }) && count(below) <= cut &&
+		   count(is_infinite) - count(below) <= cut;
+}
+
 struct Spreads {
 	Spread openings, stretches; // of the mean in this run; stretches: no less than openings
 	Spread another_run;
@@ -123,6 +134,8 @@ Spreads spreads_of(const TrimmedMean &mean, const Clusters &a, const Clusters &b
 
 } // namespace
 
+bool RoundDifference::is_known() const { return std::isfinite(mean); }
+
 Interval RoundDifference::interval() const
 {
 	const double half = another_run.half_width();
@@ -145,6 +158,10 @@ std::optional<RoundDifference> difference_within_rounds(const std::vector<BlockV
 		of_a = of_b = numbered({}, rounds);
 	const bool trims = trim == Trim::Fifths && std::min(of_a.count, of_b.count) >= kTrimmedFrom;
 	const size_t cut = trims ? static_cast<size_t>(kTrimmed * static_cast<double>(rounds)) : 0;
+	if (!is_known(shared.differences, cut)) {
+		result.mean = std::numeric_limits<double>::quiet_NaN();
+		return result;
+	}
 	const TrimmedMean mean = trimmed_mean(shared.differences, cut);
 	const Spreads spreads = spreads_of(mean, of_a, of_b);
 	const auto of_side = [&](const std::vector<double> &values) {

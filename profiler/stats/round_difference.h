@@ -15,6 +15,9 @@
 // sample trimmed t for unequal population variances", Biometrika 61, 1974). A mean of tails leaves out nothing: what
 // happens in few rounds is what a tail is made of.
 //
+// An infinite value is one that is longer than any that came, as of lost messages. It may be left out with the fifths;
+// otherwise the mean isn't known. A difference of two such values isn't known either.
+//
 // Blocks of one opening share the luck of their processes, and a round has an opening of either cell. So pushes are
 // summed by opening before they are squared, for both cells (Cameron, Gelbach and Miller, "Robust Inference With
 // Multiway Clustering", Journal of Business & Economic Statistics 29, 2011):
@@ -50,7 +53,7 @@ inline constexpr double kTrimmed = 0.2; // share of the rounds that Trim::Fifths
 inline constexpr size_t kTrimmedFrom = 10; // openings; with fewer, the degrees of freedom are worth more
 
 struct RoundDifference {
-	double mean = 0; // of log(A / B), or of A - B
+	double mean = 0; // of log(A / B), or of A - B; NaN: not known
 	double a = 0, b = 0; // either cell's own geometric or plain mean over these rounds, trimmed likewise
 	size_t rounds = 0; // that measured both cells; at least kMinBlocks
 	size_t openings = 0; // in these rounds, of the cell that has fewer
@@ -61,6 +64,7 @@ struct RoundDifference {
 	// openings: a difference may then be the luck of the processes.
 	std::optional<double> p;
 
+	bool is_known() const; // otherwise the mean and what follows from it have no value
 	Interval interval() const; // of the mean, 95 %, for another run
 };
 

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace icepath::stats {
 
-double trimmed_geometric_mean(std::span<const uint64_t> sorted)
+double trimmed_geometric_mean(std::span<const uint64_t> sorted, uint64_t lost)
 {
-	const size_t cut = sorted.size() / 10;
-	const auto kept = sorted.subspan(cut, sorted.size() - 2 * cut);
+	const size_t all = sorted.size() + lost, cut = all / 10;
+	if (lost > cut)
+		return std::numeric_limits<double>::infinity();
+	const auto kept = sorted.subspan(cut, all - 2 * cut);
 	double logs = 0;
 	for (const uint64_t value : kept)
 		logs += std::log(static_cast<double>(std::max<uint64_t>(value, 1)));

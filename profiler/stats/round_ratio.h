@@ -24,9 +24,10 @@
 
 namespace icepath::stats {
 
-// Geometric mean of a block's messages without the fastest and the slowest tenth. `sorted`: ascending, not empty; 0
-// counts as 1.
-double trimmed_geometric_mean(std::span<const uint64_t> sorted);
+// Geometric mean of a block's messages without the fastest and the slowest tenth. `sorted`: those that came, ascending;
+// 0 counts as 1. `lost`: further ones, slower than all of these; one or more of both. Infinite if more than a tenth is
+// lost.
+double trimmed_geometric_mean(std::span<const uint64_t> sorted, uint64_t lost = 0);
 
 struct RoundRatio {
 	double ratio = 1; // > 0

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/model/arm_builds.h"
 #include "profiler/model/printable.h"
 
 namespace icepath::text {
@@ -12,16 +13,13 @@ namespace {
 
 using model::Arm, model::LoadedFile;
 
-// Whether no arm had loaded another file, or the same one of another build, in its place: with the same target, or with
-// another one, as a library that one end uses later than the other. An arm of which nothing is known of the target
-// doesn't differ.
+// Whether no arm had loaded another build in its place: with the same target, or with another one, as a library that one
+// end uses later than the other. An arm of which nothing is known of the target doesn't differ.
 bool is_of_all(const LoadedFile &file, const std::vector<Arm> &arms)
 {
 	return std::ranges::all_of(arms, [&](const Arm &arm) {
 		return std::ranges::find(arm.loaded, file.target, &LoadedFile::target) == arm.loaded.end() ||
-			   std::ranges::any_of(arm.loaded, [&](const LoadedFile &other) {
-				   return other.path == file.path && other.build_id == file.build_id && other.version == file.version;
-			   });
+			   std::ranges::any_of(arm.loaded, [&](const LoadedFile &one) { return model::is_same_build(one, file); });
 	});
 }
 
@@ -62,7 +60,7 @@ std::string loaded(const Arm &arm, const std::vector<Arm> &arms)
 		}
 	if (arm.loaded.empty())
 		return "what it loaded isn't known";
-	return text.empty() ? "loaded the same files as every other arm" : "loaded " + text;
+	return text.empty() ? "loaded the same builds as every other arm" : "loaded " + text;
 }
 
 // A folder of libraries that nothing was loaded from changes nothing.

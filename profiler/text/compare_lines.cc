@@ -18,7 +18,7 @@ using compare::ComparedCell, compare::Comparison, compare::Judged;
 void add_conditions(Page &page, const std::vector<compare::Condition> &conditions)
 {
 	for (const compare::Condition &condition : conditions)
-		page.paragraph("condition", fmt::format("{} ({})", condition_words(condition), keeps_words(condition.keeps)));
+		page.paragraph("condition", fmt::format("{} ({})", condition_words(condition), keeps_words(condition)));
 }
 
 // The command isn't wrapped, so that it can be pasted.
@@ -59,6 +59,8 @@ void add_comparison(Page &page, const analysis::RunResult &run, const Comparison
 {
 	page.heading(comparison_heading(comparison));
 	page.paragraph("", method_words(comparison), 2);
+	for (const std::string &notice : notice_words(comparison))
+		page.paragraph("notice", notice);
 	add_conditions(page, comparison.conditions);
 	for (const ComparedCell &cell : comparison.cells) {
 		page.line();

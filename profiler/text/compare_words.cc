@@ -50,7 +50,22 @@ std::string needed_words(const Judged &judged)
 		return "";
 	const bool has_too_few = judged.why == Why::TooFewRounds || judged.why == Why::TooFewOpenings;
 	return fmt::format("; -d {} would {}", duration_option(*judged.needed_s),
-					   has_too_few ? "have enough" : "tell equals in 8 of 10 runs");
+					   has_too_few ? "have enough" : "decide in 8 of 10 runs");
+}
+
+std::string lost_words(double share)
+{
+	constexpr double kLeast = 0.0001; // as it is shown
+	return share == 0 ? "none" : share < kLeast ? "< 0.01 %" : fmt::format("{:.2f} %", share * 100);
+}
+
+// "base lost 0.40 %, new none"
+std::string losses_words(const Comparison &comparison, const Judged &judged)
+{
+	if (!judged.losses)
+		return "messages were lost";
+	return fmt::format("{} lost {}, {} {}", comparison.a, lost_words(judged.losses->a), comparison.b,
+					   lost_words(judged.losses->b));
 }
 
 std::string why_words(const Comparison &comparison, const Judged &judged)
@@ -99,8 +114,20 @@ std::string why_words(const Comparison &comparison, const Judged &judged)
 		return "runs of the same lie as far apart";
 	case Why::FailedBlocks:
 		return "blocks of it failed, and what they would have shown is in no figure";
+	case Why::MissingBlocks:
+		return "it has fewer blocks than the other, and what they would have shown is in no figure";
+	case Why::LostMessages:
+		return losses_words(comparison, judged);
+	case Why::NotWhole:
+		return "the run isn't whole: it ended early, or its file is damaged";
 	}
 	return "";
+}
+
+// A time that is no longer may be one of those messages alone that came.
+std::string beside_losses(const Comparison &comparison, const Judged &judged)
+{
+	return judged.losses && judged.why != Why::LostMessages ? "; " + losses_words(comparison, judged) : "";
 }
 
 std::string with_why(const std::string &verdict, const std::string &why)
@@ -152,15 +179,15 @@ std::string verdict_words(const Comparison &comparison, const Judged &judged)
 	switch (judged.verdict) {
 	case Verdict::Slower:
 	case Verdict::Faster:
-		return direction_words(judged.figure, judged.verdict == Verdict::Slower);
+		return direction_words(judged.figure, judged.verdict == Verdict::Slower) + beside_losses(comparison, judged);
 	case Verdict::Same:
-		return "same";
+		return "same" + beside_losses(comparison, judged);
 	case Verdict::LeansSlower:
 	case Verdict::LeansFaster:
 		return with_why("leans: " + direction_words(judged.figure, judged.verdict == Verdict::LeansSlower), why) +
-			   needed_words(judged);
+			   needed_words(judged) + beside_losses(comparison, judged);
 	case Verdict::Undecided:
-		return with_why("undecided", why) + needed_words(judged);
+		return with_why("undecided", why) + needed_words(judged) + beside_losses(comparison, judged);
 	case Verdict::ControlDiffers:
 		return with_why("no verdict", why);
 	case Verdict::NotComparable:
@@ -184,9 +211,24 @@ std::string comparison_heading(const Comparison &comparison)
 	return fmt::format("{} against {}", comparison.b, comparison.a);
 }
 
+std::vector<std::string> notice_words(const Comparison &comparison)
+{
+	std::vector<std::string> notices;
+	if (!comparison.is_whole)
+		notices.emplace_back(
+			"a run ended early, or its file is damaged, so nothing is called the same or faster (icepath report)");
+	if (comparison.is_one_build)
+		notices.push_back(
+			fmt::format("{} and {} had loaded the same files, by path or build-id: these aren't two builds, "
+						"whatever was asked for. A plug-in with DT_RPATH takes no library of lib=",
+						comparison.a, comparison.b));
+	return notices;
+}
+
 std::string method_words(const Comparison &comparison)
 {
-	const std::string margin = fmt::format("a difference of {:.3g} % or less counts as none", comparison.delta * 100);
+	const std::string margin = fmt::format("a difference of {:.3g} % or less counts as none, of losses {:.3g} points",
+										   comparison.delta * 100, compare::kLostMargin * 100);
 	if (!comparison.is_of_one_run)
 		return fmt::format(
 			"{}. The runs share no round, so times are compared by their ratios to a cell of a transport of "
@@ -208,14 +250,17 @@ std::string condition_words(const compare::Condition &condition)
 	std::string name(compare::name_of(condition.id));
 	for (char &character : name)
 		character = character == '_' ? ' ' : character;
+	if (condition.a == condition.b)
+		return name + ": not recorded";
 	return fmt::format("{}: {} and {}", name, or_unknown(condition.a), or_unknown(condition.b));
 }
 
-std::string keeps_words(compare::Keeps keeps)
+std::string keeps_words(const compare::Condition &condition)
 {
-	switch (keeps) {
+	switch (condition.keeps) {
 	case compare::Keeps::Verdicts:
-		return "differs, so there is no verdict";
+		return condition.a == condition.b ? "not known to be the same, so there is no verdict"
+										  : "differs, so there is no verdict";
 	case compare::Keeps::Layers:
 		return "differs, so layers don't compare";
 	case compare::Keeps::Nothing:

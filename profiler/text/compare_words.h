@@ -2,6 +2,7 @@
 #pragma once
 // The words of what compare/ finds, which the terminal and Markdown share.
 #include <string>
+#include <vector>
 
 #include "profiler/compare/comparison.h"
 
@@ -21,9 +22,11 @@ bool has_row(const compare::Judged &judged);
 
 // "new against base: …": what is compared, and how.
 std::string comparison_heading(const compare::Comparison &comparison);
+// What is to be known before any verdict.
+std::vector<std::string> notice_words(const compare::Comparison &comparison);
 std::string method_words(const compare::Comparison &comparison);
 std::string condition_words(const compare::Condition &condition); // "kernel: 6.1.0 and 6.12.0"
-std::string keeps_words(compare::Keeps keeps); // what a differing condition keeps from being said
+std::string keeps_words(const compare::Condition &condition); // what a differing condition keeps from being said
 
 // "4.1 of 4.3 µs in sender.user": where the difference of typical messages is; why it isn't known; empty: not looked
 // for.

@@ -9,6 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "profiler/text/compare_lines.h"
+#include "profiler/text/markdown.h"
+
 namespace icepath::text {
 namespace {
 
@@ -35,12 +38,18 @@ TEST(CompareWords, OfEachVerdict)
 	EXPECT_EQ(of(Figure::Mean, Verdict::Same), "same");
 	EXPECT_EQ(
 		words_of({.verdict = Verdict::LeansSlower, .why = Why::ManyCompared, .needed_s = 240}),
-		"leans: slower: by itself; among so many figures one may be so by chance; -d 4m would tell equals in 8 of 10 "
-		"runs");
+		"leans: slower: by itself; among so many figures one may be so by chance; -d 4m would decide in 8 of 10 runs");
 	EXPECT_EQ(words_of({.verdict = Verdict::LeansFaster}), "leans: faster");
 	EXPECT_EQ(words_of({.verdict = Verdict::Undecided, .why = Why::TooFewRounds}),
 			  "undecided: fewer than 3 rounds measured both");
 	EXPECT_EQ(words_of({.verdict = Verdict::ControlDiffers}), "no verdict");
+	EXPECT_EQ(words_of({.verdict = Verdict::Same, .losses = compare::Losses{0, 0.02}}),
+			  "same; base lost none, new 2.00 %");
+	EXPECT_EQ(words_of({.verdict = Verdict::Faster, .losses = compare::Losses{0.00001, 0}}),
+			  "faster; base lost < 0.01 %, new none");
+	EXPECT_EQ(
+		words_of({.verdict = Verdict::NotComparable, .why = Why::LostMessages, .losses = compare::Losses{0.3, 0}}),
+		"not comparable: base lost 30.00 %, new none");
 	EXPECT_EQ(words_of({.verdict = Verdict::NotComparable}), "not comparable");
 	EXPECT_EQ(words_of({.verdict = Verdict::NotMeasured}), "not measured");
 }
@@ -79,6 +88,25 @@ TEST(CompareWords, OfValuesAndChanges)
 	EXPECT_EQ(change_words(Figure::P99, -0.25, stats::Interval{-0.5, 0.4}), "-25 % [-50, +40]");
 	EXPECT_EQ(change_words(Figure::Lost, 0.0001, stats::Interval{0.00005, 0.0002}), "+0.01 points [+0.01, +0.02]");
 	EXPECT_EQ(change_words(Figure::Mean, std::nullopt, std::nullopt), "–");
+}
+
+// A comment of GitHub or GitLab holds 65,536 characters.
+TEST(CompareWords, MarkdownFitsAComment)
+{
+	compare::Comparison comparison = of_arms();
+	comparison.cells.resize(500);
+	for (compare::ComparedCell &cell : comparison.cells) {
+		cell.key.target = "a_long|name";
+		cell.conditions.assign(2, {compare::ConditionId::Library, "1", "2"});
+		for (Judged &judged : cell.figures)
+			judged.verdict = Verdict::Slower;
+	}
+	comparison.conditions.assign(1000, {compare::ConditionId::Tier, "kprobe", "fentry", compare::Keeps::Layers});
+	std::string page = "before\n";
+	add_comparison_markdown({}, comparison, kLongestComment, page);
+	EXPECT_LE(page.size(), kLongestComment);
+	for (const char *part : {"### new against base", "more lines have no room here", "| **slower** |", "library"})
+		EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 
 TEST(CompareWords, SayHowTwoRunsAreCompared)

@@ -27,6 +27,8 @@ struct StoredArms {
 	std::string measured_last = {}; // this one has no block after it; empty: all are measured
 	bool has_arms = true;
 	std::string unmeasured = {};
+	uint64_t lost_of_100 = 0; // by an arm "lossy", which loses its slowest messages
+	bool is_finished = true;
 };
 
 class ComparisonOfRun : public testing::Test {
@@ -41,7 +43,7 @@ protected:
 			model::Cell &cell = head.cells.emplace_back(socket_cell(model::Pattern::PingPong));
 			cell.arm = arms.has_arms ? arm : "";
 			cell.target = arms.has_arms ? "lib" : arm;
-			if (!arms.has_arms)
+			if (!arms.has_arms || model::find_arm(head.arms, arm))
 				continue;
 			model::Arm &told = head.arms.emplace_back();
 			told.name = arm;
@@ -52,8 +54,10 @@ protected:
 			for (uint32_t cell = 0; cell < head.cells.size(); ++cell)
 				if ((arms.measured_last.empty() || arms.names[cell] == arms.measured_last) &&
 					arms.names[cell] != arms.unmeasured)
-					writer.add(block(head.cells[cell], arms.names[cell] == "new", cell, round));
-		writer.finish({});
+					writer.add(without_slowest(block(head.cells[cell], arms.names[cell] == "new", cell, round),
+											   arms.names[cell] == "lossy" ? arms.lost_of_100 : 0));
+		if (arms.is_finished)
+			writer.finish({});
 		return path;
 	}
 
@@ -81,6 +85,14 @@ protected:
 	const json schema = json::parse(std::ifstream(test::in_source("docs/compare-schema.json")));
 
 private:
+	// Messages take the longer the later they are sent.
+	static model::Block without_slowest(model::Block block, uint64_t count)
+	{
+		for (model::BlockFlow &flow : block.flows)
+			flow.recvs.resize(flow.recvs.size() - std::min<size_t>(count, flow.recvs.size()));
+		return block;
+	}
+
 	static model::Block block(const model::Cell &of, bool is_slower, uint32_t cell, uint32_t round)
 	{
 		BlockPlan plan{.cell = cell, .round = round, .probed = round % 4 == 1 || round % 4 == 2};
@@ -113,6 +125,44 @@ TEST_F(ComparisonOfRun, NamesWhereTheDifferenceIs)
 	const std::string markdown = comparison_of({.run = run, .form = Form::Markdown}, {}).text;
 	EXPECT_NE(markdown.find("| lib 64 B pingpong block | mean | "), std::string::npos) << markdown;
 	EXPECT_NE(markdown.find("| **slower** |"), std::string::npos) << markdown;
+}
+
+// Those that come are faster on average, and only because the others never do.
+TEST_F(ComparisonOfRun, AnArmThatLosesItsSlowestMessagesIsNotFaster)
+{
+	for (const uint64_t lost : {0u, 5u, 30u, 60u}) {
+		SCOPED_TRACE(lost);
+		const std::string run =
+			stored(std::to_string(lost), {.names = {"base", "lossy", "base-again"}, .lost_of_100 = lost});
+		const json figures = told({.run = run}).at("comparisons").at(0).at("cells").at(0).at("figures");
+		const json &mean = figures.at(0), &p50 = figures.at(1);
+		EXPECT_EQ(mean.at("verdict"), lost > 10 ? "not_comparable" : "same") << mean;
+		EXPECT_EQ(p50.at("verdict"), lost > 50 ? "not_comparable" : "same") << p50;
+		EXPECT_EQ(figures.at(5).at("verdict"), lost > 0 ? "slower" : "undecided") << figures.at(5);
+		const std::string beside = "base lost none, lossy " + std::to_string(lost) + ".00 %";
+		for (const json &time : {mean, p50})
+			EXPECT_EQ(time.at("words").get<std::string>().find(beside) != std::string::npos, lost > 0) << time;
+	}
+}
+
+TEST_F(ComparisonOfRun, IsRefusedIfTheRunIsNotWhole)
+{
+	const std::string run = stored("run", {.is_finished = false});
+	EXPECT_TRUE(comparison_of({.run = run}, {}).refused);
+	EXPECT_NE(comparison_of({.run = run}, {.unicode = true, .width = 400}).text.find("a run ended early"),
+			  std::string::npos);
+	EXPECT_NE(comparison_of({.run = run, .form = Form::Markdown}, {}).text.find("a run ended early"),
+			  std::string::npos);
+}
+
+TEST_F(ComparisonOfRun, TwoCellsWithOneKeyAreRefused)
+{
+	EXPECT_NE(refusal({.run = stored("run", {.names = {"base", "new", "new"}})}).find("several cells with the key"),
+			  std::string::npos);
+	EXPECT_NE(refusal({.run = stored("a", {.names = {"x", "y"}, .has_arms = false}),
+					   .other = stored("b", {.names = {"x", "y", "y"}, .has_arms = false})})
+				  .find("several cells with the key"),
+			  std::string::npos);
 }
 
 TEST_F(ComparisonOfRun, IsRefusedIfNothingOfAnArmWasMeasured)

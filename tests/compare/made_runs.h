@@ -50,6 +50,8 @@ inline analysis::RunResult made_run(const std::vector<MadeCell> &cells, uint64_t
 	analysis::RunResult run;
 	run.head.budget_s = 60;
 	run.head.host.hostname = "here";
+	run.head.host.kernel = "6.1";
+	run.tail.emplace();
 	for (const MadeCell &made : cells) {
 		analysis::CellResult &cell = run.cells.emplace_back();
 		cell.cell.target = made.target;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "profiler/text/compare_words.h"
 #include "tests/compare/made_runs.h"
 
 namespace icepath::compare {
@@ -66,7 +69,7 @@ TEST(StoredRuns, OfOtherConditionsAreShownAndNotJudged)
 	runs.b.head.host.kernel = "6.12";
 	const Comparison comparison = runs.compared();
 	ASSERT_EQ(comparison.conditions.size(), 1u);
-	EXPECT_EQ(comparison.conditions[0], (Condition{ConditionId::Kernel, "", "6.12", Keeps::Verdicts}));
+	EXPECT_EQ(comparison.conditions[0], (Condition{ConditionId::Kernel, "6.1", "6.12", Keeps::Verdicts}));
 	const Judged &mean = comparison.cells[0].figures[kMean];
 	EXPECT_EQ(mean.verdict, Verdict::NotComparable);
 	EXPECT_EQ(mean.why, Why::Conditions);
@@ -78,6 +81,8 @@ TEST(StoredRuns, EachConditionIsOne)
 {
 	const auto id_of = [](const std::function<void(model::Head &)> &change) {
 		model::Head a, b;
+		a.host.hostname = b.host.hostname = "here";
+		a.host.kernel = b.host.kernel = "6.1";
 		change(b);
 		const std::vector<Condition> conditions = differing_runs(a, b);
 		return conditions.size() == 1 ? std::optional(conditions[0].id) : std::nullopt;
@@ -100,6 +105,46 @@ TEST(StoredRuns, EachConditionIsOne)
 	EXPECT_EQ(differing_cells(a, b, false)[0].id, ConditionId::Qos);
 	EXPECT_EQ(differing_cells(a, b, false)[0].keeps, Keeps::Verdicts);
 	EXPECT_EQ(differing_cells(a, b, true)[0].keeps, Keeps::Nothing) << "an arm's configuration is what is compared";
+}
+
+// A machine that neither run recorded isn't known to be the same.
+TEST(StoredRuns, WhatNobodyRecordedIsNotTheSame)
+{
+	Runs runs{.b = run_with(1.5, 2), .repeats = {run_with(1.01, 3), run_with(0.99, 4), run_with(1.005, 5)}};
+	EXPECT_EQ(runs.compared().cells[0].figures[kMean].verdict, Verdict::Slower);
+	runs.a.head.host.kernel = runs.b.head.host.kernel = "";
+	const Comparison comparison = runs.compared();
+	ASSERT_EQ(comparison.conditions.size(), 1u);
+	EXPECT_EQ(comparison.conditions[0], (Condition{ConditionId::Kernel, "", "", Keeps::Verdicts}));
+	EXPECT_EQ(comparison.cells[0].figures[kMean].why, Why::Conditions);
+	EXPECT_EQ(text::condition_words(comparison.conditions[0]), "kernel: not recorded");
+	EXPECT_EQ(text::keeps_words(comparison.conditions[0]), "not known to be the same, so there is no verdict");
+}
+
+TEST(StoredRuns, AFasterOneWithLossesIsToldWithThem)
+{
+	Runs runs{.b = run_with(0.5, 2), .repeats = {run_with(1.01, 3), run_with(0.99, 4), run_with(1.005, 5)}};
+	for (stats::BlockValue &block : runs.b.cells[0].block_figures.lost)
+		block.value = 0.3;
+	const Comparison comparison = runs.compared();
+	const Judged &mean = comparison.cells[0].figures[kMean];
+	EXPECT_EQ(text::verdict_words(comparison, mean), "faster; one lost none, two 30.00 %");
+	EXPECT_EQ(comparison.cells[0].figures[static_cast<size_t>(Figure::Cpu)].why, Why::LostMessages);
+	for (stats::BlockValue &block : runs.b.cells[0].block_figures.mean_ns) // more than the figure leaves out
+		block.value = std::numeric_limits<double>::infinity();
+	EXPECT_EQ(runs.compared().cells[0].figures[kMean].why, Why::LostMessages);
+	EXPECT_FALSE(runs.compared().cells[0].figures[kMean].b);
+}
+
+TEST(StoredRuns, OfARunThatIsNotWholeNothingIsFaster)
+{
+	Runs runs{.b = run_with(0.5, 2), .repeats = {run_with(1.01, 3), run_with(0.99, 4), run_with(1.005, 5)}};
+	runs.b.tail->interrupted = true;
+	EXPECT_EQ(runs.compared().cells[0].figures[kMean].why, Why::NotWhole);
+	runs.b = run_with(1.5, 2);
+	runs.b.tail.reset();
+	EXPECT_EQ(runs.compared().cells[0].figures[kMean].verdict, Verdict::Slower);
+	EXPECT_FALSE(runs.compared().is_whole);
 }
 
 TEST(StoredRuns, ReasonsWhyFiguresAreNotCompared)

@@ -5,6 +5,7 @@
 #include "profiler/analysis/analyse.h"
 #include "profiler/exports/gate_files.h"
 #include "profiler/text/gate_lines.h"
+#include "profiler/text/markdown.h"
 #include "tests/report/two_cells.h"
 #include "tests/rundir/example_run.h"
 
@@ -79,8 +80,8 @@ TEST_F(GateOutputs, ASummaryIsNoMarkupAndFitsAComment)
 		EXPECT_FALSE(has(page, markup)) << page;
 	const std::vector<std::string> many(2000, "p50 < 8us");
 	const std::string cut = exports::summary_markdown(result, judged(many));
-	EXPECT_LE(cut.size(), exports::kLongestSummary);
-	EXPECT_TRUE(has(cut, "more rows have no room here")) << cut.substr(cut.size() - 1000);
+	EXPECT_LE(cut.size(), text::kLongestComment);
+	EXPECT_TRUE(has(cut, "more lines have no room here")) << cut.substr(cut.size() - 1000);
 	EXPECT_TRUE(has(cut, "| cell | p50")); // the figures have their room
 }
 

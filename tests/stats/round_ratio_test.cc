@@ -185,6 +185,9 @@ TEST(TrimmedGeometricMean, LeavesOutTheFastestAndTheSlowestTenth)
 	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{1, 4, 4, 4, 4, 16, 16, 16, 16, 1'000'000}), 8, 1e-9);
 	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{2, 32}), 8, 1e-9);
 	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{7}), 7, 1e-9);
+	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{1, 4, 4, 4, 4, 16, 16, 16, 16}, 1), 8, 1e-9) << "a tenth";
+	EXPECT_TRUE(std::isinf(trimmed_geometric_mean(std::vector<uint64_t>{1, 4, 4, 4, 16, 16, 16, 16}, 2)));
+	EXPECT_TRUE(std::isinf(trimmed_geometric_mean({}, 20)));
 	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{0, 0, 0}), 1, 1e-9);
 }
 

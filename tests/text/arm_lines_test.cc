@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/model/arm_builds.h"
 #include "profiler/pages/html_report.h"
 #include "profiler/text/terminal.h"
 #include "tests/report/one_screen.h"
@@ -65,8 +66,16 @@ TEST(ArmLines, SayThatNothingDiffers)
 	std::vector<model::Arm> arms = two_builds();
 	arms[1].loaded = arms[0].loaded;
 	EXPECT_EQ(arm_texts(arms)[1],
-			  "new: lib=/new · env=A=1 · loaded the same files as every other arm · no file of /new was loaded");
+			  "new: lib=/new · env=A=1 · loaded the same builds as every other arm · no file of /new was loaded");
+	arms[1].loaded[1].path = "/new/liba.so";
+	EXPECT_NE(arm_texts(arms)[1].find("loaded the same builds as every other arm"), std::string::npos)
+		<< "its build-id is the same: " << arm_texts(arms)[1];
+	EXPECT_TRUE(model::is_one_build(arms[0], arms[1]));
+	EXPECT_FALSE(model::is_one_build({.name = "a", .loaded = arms[0].loaded}, {.name = "b", .loaded = arms[0].loaded}))
+		<< "of configurations it is as it should be";
+	EXPECT_FALSE(model::is_one_build(two_builds()[0], two_builds()[1]));
 	arms[1].loaded.clear();
+	EXPECT_FALSE(model::is_one_build(arms[0], arms[1])) << "what it loaded isn't known";
 	EXPECT_EQ(arm_texts(arms)[1], "new: lib=/new · env=A=1 · what it loaded isn't known");
 	EXPECT_EQ(arm_texts({{.name = "default"}})[0],
 			  "default: as icepath has it without --arm · what it loaded isn't known");
