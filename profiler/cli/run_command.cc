@@ -202,12 +202,21 @@ ExitCode exit_code_of(const run::SessionResult &result, const plan::Plan &plan, 
 }
 
 // A target that was asked for and doesn't work here is in no cell, and so no gate sees it.
-ExitCode with_missing(ExitCode of_gates, const plan::Plan &plan)
+ExitCode with_missing(ExitCode of_gates, const plan::Plan &plan, const std::vector<gate::Gate> &gates)
 {
 	if (plan.missing.empty())
 		return of_gates;
+	const auto is_meant = [&](const std::string &target) { // by the first word of a key, which is its target
+		return std::ranges::any_of(gates, [&](const gate::Gate &gate) {
+			return std::ranges::any_of(gate.cells, [&](const std::string &pattern) {
+				return gate::matches(pattern.substr(0, pattern.find(' ')), target);
+			});
+		});
+	};
 	complain(fmt::format("icepath: what gates say of {} isn't known: it doesn't work here\n",
 						 fmt::join(plan.missing, ", ")));
+	if (std::ranges::any_of(plan.missing, is_meant))
+		return ExitCode::Usage;
 	return of_gates == ExitCode::Ok ? ExitCode::Invalid : of_gates;
 }
 
@@ -398,7 +407,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	std::vector<cpuset::Step> steps = rights.soft->steps();
 	std::ranges::copy(rights.of_queues, std::back_inserter(steps));
 	plan::Plan plan = tune_and_plan(options, rights, machine, cpuset::measuring_cpus(cpus), head, steps);
-	gate::check_gates(gates, analysis::keys_of(plan.cells));
+	gate::check_gates(gates, gate::gated_cells(plan.cells, head.arms));
 	head.noise_before = take_cpus(rights, cpus, steps, plan.notices);
 	const cpuset::Machine isolated = rights.isolates_fully ? cpuset::read_machine(cpuset::read_permission()) : machine;
 	head.isolation =
@@ -427,7 +436,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const ExitCode code = exit_code_of(result, plan, options.strict, std::move(report.flaws));
 	if (code != ExitCode::Ok || !is_as_it_was)
 		return code == ExitCode::Ok ? ExitCode::MachineCannot : code;
-	return gates.empty() ? code : with_missing(report.of_gates, plan);
+	return gates.empty() ? code : with_missing(report.of_gates, plan, gates);
 }
 
 } // namespace icepath::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/analysis/named_cells.h"
+#include "profiler/failure.h"
 #include "profiler/gate/judge.h"
 #include "profiler/stats/quantity.h"
 
@@ -36,7 +37,18 @@ std::optional<gate::Measured> measured(const analysis::RunResult &result, size_t
 	gate::Reason why = gate::Reason::None;
 	gate::Expectation of;
 	of.figure = followed.figure;
-	return gate::figure_of(result, cell, of, why);
+	const auto found = gate::figure_of(result, cell, of, why);
+	const bool is_of_all =
+		result.cells[cell].blocks.failed == 0 && found && found->reason != gate::Reason::LostMessages;
+	return is_of_all ? found : std::nullopt;
+}
+
+void check_whole(const analysis::RunResult &result)
+{
+	if (!result.is_whole())
+		throw Failure(ExitCode::Invalid,
+					  "the run isn't whole, so its figures aren't ones to follow: it ended early, or "
+					  "its file is damaged");
 }
 
 std::string json_text(const Json &json) { return json.dump(1, '\t', false, Json::error_handler_t::replace) + "\n"; }
@@ -53,6 +65,7 @@ std::string csv_field(const std::string &text)
 
 std::string benchmark_action_json(const analysis::RunResult &result)
 {
+	check_whole(result);
 	Json json = Json::array();
 	const std::vector<std::string> keys = analysis::keys_of(result);
 	for (size_t cell = 0; cell < keys.size(); ++cell)
@@ -73,6 +86,7 @@ std::string benchmark_action_json(const analysis::RunResult &result)
 
 std::string bencher_json(const analysis::RunResult &result)
 {
+	check_whole(result);
 	Json json = Json::object();
 	const std::vector<std::string> keys = analysis::keys_of(result);
 	for (size_t cell = 0; cell < keys.size(); ++cell)
@@ -90,6 +104,7 @@ std::string bencher_json(const analysis::RunResult &result)
 
 std::string otava_csv(const analysis::RunResult &result)
 {
+	check_whole(result);
 	std::string head = "time,icepath,kernel", row = csv_field(result.head.started_utc) + "," +
 													csv_field(result.head.icepath_version) + "," +
 													csv_field(result.head.host.kernel);

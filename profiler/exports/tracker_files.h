@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run's figures for programs that follow benchmarks from commit to commit. What a cell doesn't have is left out, and
-// values have the intervals that reports show. All are figures that gates know (gate/judge.h).
+// A run's figures for programs that follow benchmarks from commit to commit. What a cell doesn't have is left out, and so
+// is what lost messages or failed blocks keep from being of all messages. Values have the intervals that reports show.
+// All are figures that gates know (gate/judge.h). All functions throw Failure(Invalid) if the run isn't whole.
 #include <string>
 
 #include "profiler/analysis/run_result.h"

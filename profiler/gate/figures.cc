@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures that gates are about, each from the analysis that reports show.
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
-#include "profiler/analysis/named_cells.h"
+#include "profiler/analysis/ranking.h"
 #include "profiler/gate/judge.h"
 
 namespace icepath::gate {
@@ -14,6 +16,14 @@ double share_lost(const CellResult &cell)
 {
 	return cell.messages.sent > 0 ? static_cast<double>(cell.messages.lost) / static_cast<double>(cell.messages.sent)
 								  : 0;
+}
+
+// A message that never came took longer than any limit. `beyond`: the share of messages that the figure leaves out, or
+// that lie beyond it, at its slow end. If a tenth as many were lost, it says little of all that were sent.
+bool loses_too_much(const CellResult &cell, double beyond)
+{
+	constexpr double kPart = 0.1;
+	return cell.messages.lost > 0 && share_lost(cell) > kPart * beyond;
 }
 
 // A measured value. Its interval is of this build only where fresh processes measured it.
@@ -35,8 +45,7 @@ std::optional<Measured> percentile_of(const CellResult &cell, size_t which, Reas
 		return std::nullopt;
 	}
 	Measured measured = estimated(cell, static_cast<double>(*latency.percentiles[which]), latency.intervals[which]);
-	// A message that never came took longer than any limit.
-	if (share_lost(cell) * 100'000 >= 100'000 - stats::kReported[which].per_100000)
+	if (loses_too_much(cell, (100'000 - stats::kReported[which].per_100000) / 100'000.0))
 		measured.reason = Reason::LostMessages;
 	return measured;
 }
@@ -56,17 +65,41 @@ Measured layer_of(const CellResult &cell, const analysis::Breakdown &layers, mod
 	return measured;
 }
 
-std::optional<Measured> layer_figure(const CellResult &cell, const Expectation &expected, Reason &why)
+// Whether a probe that the whole layer rests on doesn't work here, and nothing takes its place: then its time counts as
+// another layer's. The head has what rests on a probe as text: "wakeup, network/notify (when a pipe has it)".
+bool lacks_probe(const model::Head &head, model::Layer layer)
 {
-	why = Reason::NoProbes;
-	if (cell.paths.complete() == 0)
+	const auto rests_on = [&](std::string_view uses) {
+		while (!uses.empty()) {
+			const size_t end = std::min(uses.find(','), uses.size());
+			const std::string_view one = uses.substr(0, end);
+			if (one.substr(0, one.find(" (")) == model::name(layer))
+				return true;
+			uses.remove_prefix(std::min(end + 2, uses.size()));
+		}
+		return false;
+	};
+	return std::ranges::any_of(head.probes, [&](const model::ProbeUse &probe) {
+		return probe.tier == "none" && probe.probe.starts_with("nothing, ") && rests_on(probe.layer);
+	});
+}
+
+std::optional<Measured> layer_figure(const model::Head &head, const CellResult &cell, const Expectation &expected,
+									 Reason &why)
+{
+	why = lacks_probe(head, expected.layer) ? Reason::NoProbeOfLayer : Reason::NoProbes;
+	if (why == Reason::NoProbeOfLayer || cell.paths.complete() == 0)
 		return std::nullopt;
-	if (expected.figure == Figure::Layer)
-		return layer_of(cell, cell.paths.layers, expected.layer, cell.paths.tells_where());
+	if (expected.figure == Figure::Layer) // a lost message is one whose path isn't known
+		return layer_of(cell, cell.paths.layers, expected.layer, cell.paths.tells_where() && !loses_too_much(cell, 1));
 	why = Reason::NoTail;
 	if (!cell.ranges.tail || cell.ranges.tail->layers.deliveries() == 0)
 		return std::nullopt;
-	return layer_of(cell, cell.ranges.tail->layers, expected.layer, cell.ranges.tail->tells_where());
+	Measured measured = layer_of(cell, cell.ranges.tail->layers, expected.layer, cell.ranges.tail->tells_where());
+	constexpr double kTail = 0.01;
+	if (loses_too_much(cell, kTail))
+		measured.reason = Reason::LostMessages;
+	return measured;
 }
 
 std::optional<Measured> rate_of(const CellResult &cell, Reason &why)
@@ -87,20 +120,27 @@ std::optional<Measured> rate_of(const CellResult &cell, Reason &why)
 
 std::optional<Measured> ratio_of(const analysis::RunResult &result, size_t index, const std::string &key, Reason &why)
 {
-	const std::vector<std::string> texts = analysis::keys_of(result);
-	const auto is_meant = [&](const std::string &text) { return matches(key, text); };
+	const std::vector<GatedCell> all = gated_cells(result);
+	const auto is_meant = [&](const GatedCell &cell) { return means(key, cell); };
 	why = Reason::NoOther;
-	if (std::ranges::count_if(texts, is_meant) != 1)
+	if (std::ranges::count_if(all, is_meant) != 1)
 		return std::nullopt;
-	const auto at = static_cast<size_t>(std::ranges::find_if(texts, is_meant) - texts.begin());
-	why = at == index ? Reason::ItsOwnKey : Reason::NotTogether;
-	if (at == index)
+	const auto at = static_cast<size_t>(std::ranges::find_if(all, is_meant) - all.begin());
+	const CellResult &cell = result.cells[index], &other = result.cells[at];
+	why = at == index                                                                 ? Reason::ItsOwnKey
+		  : analysis::can_be_ranked(cell.cell) && analysis::can_be_ranked(other.cell) ? Reason::NotTogether
+																					  : Reason::OwnRate;
+	if (why != Reason::NotTogether)
 		return std::nullopt;
 	const auto ratio = stats::ratio_within_rounds(result.cells[index].compared, result.cells[at].compared);
 	if (!ratio)
 		return std::nullopt;
+	constexpr double kLeftOut = 0.1; // by stats::trimmed_geometric_mean()
+	const bool loses = loses_too_much(cell, kLeftOut) || loses_too_much(other, kLeftOut);
 	return Measured{ratio->ratio, ratio->interval,
-					ratio->openings < stats::kMinBlocks ? Reason::FewOpenings : Reason::None};
+					loses                                 ? Reason::LostMessages
+					: ratio->openings < stats::kMinBlocks ? Reason::FewOpenings
+														  : Reason::None};
 }
 
 std::optional<Measured> lost_of(const CellResult &cell, const Expectation &expected, Reason &why)
@@ -113,7 +153,22 @@ std::optional<Measured> lost_of(const CellResult &cell, const Expectation &expec
 
 std::optional<Measured> mean_of(const CellResult &cell)
 {
-	return estimated(cell, cell.times.latency.mean, cell.times.mean_interval);
+	Measured measured = estimated(cell, cell.times.latency.mean, cell.times.mean_interval);
+	if (cell.messages.lost > 0)
+		measured.reason = Reason::LostMessages;
+	return measured;
+}
+
+// Of a message that was sent: one that is lost takes less.
+std::optional<Measured> cpu_of(const CellResult &cell)
+{
+	if (!cell.used.cost_ns())
+		return std::nullopt;
+	constexpr double kAllowed = 0.1; // of which a tenth
+	Measured measured = estimated(cell, *cell.used.cost_ns(), cell.used.cost_interval);
+	if (loses_too_much(cell, kAllowed))
+		measured.reason = Reason::LostMessages;
+	return measured;
 }
 
 // The longest that came. What never came took longer.
@@ -144,10 +199,9 @@ std::optional<Measured> figure_of(const analysis::RunResult &result, size_t inde
 		return cell.times.latency.count > 0 ? max_of(cell) : std::nullopt;
 	case Figure::Layer:
 	case Figure::TailLayer:
-		return layer_figure(cell, expected, why);
+		return layer_figure(result.head, cell, expected, why);
 	case Figure::Cpu:
-		return cell.used.cost_ns() ? std::optional(estimated(cell, *cell.used.cost_ns(), cell.used.cost_interval))
-								   : std::nullopt;
+		return cpu_of(cell);
 	case Figure::Lost:
 		return lost_of(cell, expected, why);
 	case Figure::Rate:

@@ -30,6 +30,7 @@ struct NotToml {};
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
 
+#include "profiler/analysis/named_cells.h"
 #include "profiler/failure.h"
 #include "profiler/model/printable.h"
 
@@ -196,9 +197,25 @@ bool matches(std::string_view pattern, std::string_view text)
 	return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
-bool Gate::holds(std::string_view key) const
+bool means(std::string_view pattern, const GatedCell &cell)
 {
-	return std::ranges::any_of(cells, [&](const std::string &pattern) { return matches(pattern, key); });
+	return matches(pattern, cell.key) && (cell.control.empty() || pattern.find(cell.control) != pattern.npos);
+}
+
+bool Gate::holds(const GatedCell &cell) const
+{
+	return std::ranges::any_of(cells, [&](const std::string &pattern) { return means(pattern, cell); });
+}
+
+std::vector<GatedCell> gated_cells(const std::vector<model::Cell> &cells, const std::vector<model::Arm> &arms)
+{
+	const std::vector<std::string> keys = analysis::keys_of(cells);
+	std::vector<GatedCell> gated;
+	for (size_t i = 0; i < cells.size(); ++i) {
+		const model::Arm *arm = model::find_arm(arms, cells[i].arm);
+		gated.push_back({keys[i], arm && arm->is_control ? arm->name : ""});
+	}
+	return gated;
 }
 
 Gate gate_of_all(const std::vector<std::string> &expectations, const std::string &place)

@@ -30,10 +30,22 @@ bool holds(Comparison comparison, double value, double limit)
 	return false;
 }
 
+// Messages that never came only make a time longer.
+bool is_beyond_anyway(const Expectation &expected, const Measured &measured)
+{
+	const bool is_upper = expected.comparison == Comparison::Below || expected.comparison == Comparison::AtMost;
+	return is_upper && kind_of(expected.figure).unit == Unit::Time && expected.figure != Figure::Cpu &&
+		   (measured.interval ? measured.interval->low : measured.value) > expected.limit;
+}
+
 void decide(const Expectation &expected, const Measured &measured, Outcome &outcome)
 {
 	outcome.status = Status::Undecided;
 	outcome.reason = measured.reason;
+	if (measured.reason == Reason::LostMessages && is_beyond_anyway(expected, measured)) {
+		outcome.status = Status::Missed;
+		outcome.reason = Reason::None;
+	}
 	if (measured.reason != Reason::None)
 		return;
 	const auto &interval = measured.interval;
@@ -73,11 +85,11 @@ void judge_cell(const analysis::RunResult &result, Outcome outcome, Judgement &j
 }
 
 // Patterns that no cell's key matches.
-std::vector<std::string> unmatched(const Gate &gate, const std::vector<std::string> &keys)
+std::vector<std::string> unmatched(const Gate &gate, const std::vector<GatedCell> &among)
 {
 	std::vector<std::string> all;
 	std::ranges::copy_if(gate.cells, std::back_inserter(all), [&](const std::string &pattern) {
-		return std::ranges::none_of(keys, [&](const std::string &key) { return matches(pattern, key); });
+		return std::ranges::none_of(among, [&](const GatedCell &cell) { return means(pattern, cell); });
 	});
 	return all;
 }
@@ -108,20 +120,29 @@ size_t Judgement::count(Status status) const
 	return static_cast<size_t>(std::ranges::count(outcomes, status, &Outcome::status));
 }
 
+std::vector<GatedCell> gated_cells(const analysis::RunResult &result)
+{
+	std::vector<model::Cell> cells;
+	for (const analysis::CellResult &cell : result.cells)
+		cells.push_back(cell.cell);
+	return gated_cells(cells, result.head.arms);
+}
+
 Judgement judge(const analysis::RunResult &result, std::vector<Gate> gates)
 {
 	Judgement judgement;
 	judgement.gates = std::move(gates);
-	judgement.is_whole = !result.partial() && !result.truncated;
+	judgement.is_whole = result.is_whole();
 	judgement.keys = analysis::keys_of(result);
+	const std::vector<GatedCell> gated = gated_cells(result);
 	for (size_t g = 0; g < judgement.gates.size(); ++g) {
 		const Gate &gate = judgement.gates[g];
 		refuse_comparisons(gate);
 		std::vector<size_t> cells;
-		for (size_t i = 0; i < judgement.keys.size(); ++i)
-			if (gate.holds(judgement.keys[i]))
+		for (size_t i = 0; i < gated.size(); ++i)
+			if (gate.holds(gated[i]))
 				cells.push_back(i);
-		for (const std::string &pattern : unmatched(gate, judgement.keys))
+		for (const std::string &pattern : unmatched(gate, gated))
 			judgement.outcomes.push_back({g, 0, std::nullopt, Status::Missing, Reason::NoCell, std::nullopt, pattern});
 		for (size_t e = 0; e < gate.expectations.size(); ++e)
 			for (const size_t cell : cells)
@@ -142,20 +163,22 @@ ExitCode exit_code(const Judgement &judgement)
 	return decided && judgement.is_whole ? ExitCode::Ok : ExitCode::Invalid;
 }
 
-void check_gates(const std::vector<Gate> &gates, const std::vector<std::string> &keys)
+void check_gates(const std::vector<Gate> &gates, const std::vector<GatedCell> &cells)
 {
 	constexpr size_t kNamed = 3;
 	for (const Gate &gate : gates) {
 		refuse_comparisons(gate);
-		const std::vector<std::string> lacking = unmatched(gate, keys);
+		const std::vector<std::string> lacking = unmatched(gate, cells);
 		if (lacking.empty())
 			continue;
-		const std::vector<std::string> some(keys.begin(),
-											keys.begin() + static_cast<ptrdiff_t>(std::min(keys.size(), kNamed)));
+		std::vector<std::string> some;
+		for (const GatedCell &cell : cells)
+			if (some.size() < kNamed)
+				some.push_back(cell.key);
 		throw Failure(ExitCode::Usage,
 					  fmt::format("{}: no cell of this run has a key like \"{}\": it has \"{}\"{}", gate.name,
 								  model::printable(lacking.front()), fmt::join(some, "\", \""),
-								  keys.size() > kNamed ? " and others" : ""));
+								  cells.size() > kNamed ? " and others" : ""));
 	}
 }
 

@@ -24,7 +24,7 @@ enum class Reason : uint8_t {
 	Interval, // contains the limit
 	NoInterval, // too few blocks have such a value
 	FewOpenings, // the interval is of these processes alone
-	LostMessages, // more than lie beyond the percentile never came
+	LostMessages, // they took longer than any limit, and the figure is of those alone that came
 	FailedBlocks, // what they would have shown is in no figure
 	UnknownPaths, // too few messages have a known path
 	NotWhole, // the run ended early, or its file is damaged
@@ -33,10 +33,12 @@ enum class Reason : uint8_t {
 	NotMeasured,
 	TooFew, // messages or blocks for a percentile
 	NoProbes,
+	NoProbeOfLayer, // what the layer rests on doesn't work here
 	NoTail,
 	NoOther, // no cell has the ratio's key, or several have it
 	ItsOwnKey, // a ratio of a cell to itself
 	NotTogether, // the ratio's cells share too few rounds
+	OwnRate, // of a ratio: a cell that sets its own rate says nothing of its speed by its latencies
 };
 
 // What a run tells of a figure.
@@ -74,6 +76,8 @@ struct Judgement {
 std::optional<Measured> figure_of(const analysis::RunResult &result, size_t cell, const Expectation &expected,
 								  Reason &why);
 
+std::vector<GatedCell> gated_cells(const analysis::RunResult &result);
+
 // Throws Failure(Usage) if an expectation is about two builds or runs.
 Judgement judge(const analysis::RunResult &result, std::vector<Gate> gates);
 
@@ -81,7 +85,7 @@ Judgement judge(const analysis::RunResult &result, std::vector<Gate> gates);
 // Invalid, also where the run isn't whole.
 ExitCode exit_code(const Judgement &judgement);
 
-// Throws Failure(Usage) if a gate matches none of these keys, or compares. To be asked before anything is measured.
-void check_gates(const std::vector<Gate> &gates, const std::vector<std::string> &keys);
+// Throws Failure(Usage) if a gate means none of these cells, or compares. To be asked before anything is measured.
+void check_gates(const std::vector<Gate> &gates, const std::vector<GatedCell> &cells);
 
 } // namespace icepath::gate

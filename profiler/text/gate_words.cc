@@ -51,7 +51,7 @@ std::string reason_text(const gate::Judgement &judgement, const gate::Outcome &o
 		return fmt::format("fewer than {} fresh processes measured it, so others may differ: measure longer (-d)",
 						   stats::kMinBlocks);
 	case Reason::LostMessages:
-		return "messages were lost, and took longer than any limit";
+		return "messages were lost, and the figure is of those alone that came";
 	case Reason::FailedBlocks:
 		return "blocks of this cell failed, and what they would have shown is missing: the report says why";
 	case Reason::UnknownPaths:
@@ -66,6 +66,9 @@ std::string reason_text(const gate::Judgement &judgement, const gate::Outcome &o
 		return "there are too few messages or blocks for it: measure longer (-d)";
 	case Reason::NoProbes:
 		return "no message with a known path was measured with probes";
+	case Reason::NoProbeOfLayer:
+		return "what this layer rests on couldn't be probed here, so its time isn't known: icepath report -v RUN says "
+			   "why";
 	case Reason::NoTail:
 		return "there are too few messages with probes for a tail: measure longer (-d)";
 	case Reason::NoOther:
@@ -73,6 +76,8 @@ std::string reason_text(const gate::Judgement &judgement, const gate::Outcome &o
 						   model::printable(expected.key));
 	case Reason::ItsOwnKey:
 		return "it would compare the cell with itself";
+	case Reason::OwnRate:
+		return "one of the cells sets its own rate, so its latencies don't say how fast it is";
 	case Reason::NotTogether:
 		return "both cells were measured together in too few rounds: measure longer (-d)";
 	}

@@ -4,6 +4,7 @@
 
 #include "profiler/analysis/analyse.h"
 #include "profiler/exports/gate_files.h"
+#include "profiler/exports/tracker_files.h"
 #include "profiler/text/gate_lines.h"
 #include "profiler/text/markdown.h"
 #include "tests/report/two_cells.h"
@@ -69,6 +70,27 @@ TEST_F(GateOutputs, JunitHasWhatIsUndecidedAsAnError)
 	result.tail->interrupted = true;
 	const std::string partial = exports::junit_xml(result, undecided(gate::Undecided::Warns));
 	EXPECT_TRUE(has(partial, "tests=\"3\" failures=\"0\" errors=\"1\"")) << partial;
+}
+
+// A tracker takes a value for one of all messages.
+TEST_F(GateOutputs, TrackersGetNoFigureOfACellThatLostOrFailed)
+{
+	EXPECT_TRUE(has(exports::benchmark_action_json(result), "64B own mean")) << exports::benchmark_action_json(result);
+	for (analysis::CellResult &cell : result.cells)
+		cell.messages.lost = 1;
+	const std::string lossy = exports::bencher_json(result);
+	EXPECT_FALSE(has(lossy, "\"mean\"")) << lossy;
+	EXPECT_TRUE(has(lossy, "\"p50\"")) << "one of so many";
+	EXPECT_TRUE(has(lossy, "\"lost\"")) << lossy;
+	for (analysis::CellResult &cell : result.cells)
+		cell.blocks.failed = 1;
+	EXPECT_EQ(exports::bencher_json(result), "{}\n");
+	EXPECT_EQ(exports::benchmark_action_json(result), "[]\n");
+	EXPECT_TRUE(has(exports::otava_csv(result), ",nan,nan")) << exports::otava_csv(result);
+	result.truncated = true;
+	EXPECT_THROW(exports::otava_csv(result), Failure);
+	EXPECT_THROW(exports::bencher_json(result), Failure);
+	EXPECT_THROW(exports::benchmark_action_json(result), Failure);
 }
 
 TEST_F(GateOutputs, ASummaryIsNoMarkupAndFitsAComment)

@@ -154,6 +154,80 @@ TEST_F(Judged, FewOpeningsDecideNothing)
 	expect("lost == 0", Status::Met); // which was counted
 }
 
+// Time that no probe shows counts as another layer's, and the layer would seem to take none.
+TEST_F(Judged, ALayerWhoseProbeIsMissingHasNoFigure)
+{
+	expect("layer(preempted) <= 0ns", Status::Met);
+	result.head.probes = {{"queue, preempted/busy", "nothing, without x (no fentry)", "none"}};
+	expect("layer(preempted) <= 0ns", Status::Met); // of a part
+	result.head.probes = {{"queue, preempted (when a pipe has it)", "another, without x (no fentry)", "none"}};
+	expect("layer(preempted) <= 0ns", Status::Met); // by lesser evidence
+	result.head.probes[0].probe = "nothing, without x (no fentry)";
+	expect("layer(preempted) <= 0ns", Status::Missing, Reason::NoProbeOfLayer);
+	expect("tail99(queue) < 1s", Status::Missing, Reason::NoProbeOfLayer);
+	expect("layer(sender.kernel) < 1301ns", Status::Met);
+	EXPECT_EQ(exit_code(judged({"layer(preempted) < 5us"})), ExitCode::Usage);
+}
+
+TEST_F(Judged, LossesDecideByWhatTheFigureLeavesOut)
+{
+	const std::string ratio = "ratio(" + std::string(kSecond) + ") < 0.95";
+	const auto lose = [&](double share) {
+		result.cells[0].messages.lost =
+			static_cast<uint64_t>(share * static_cast<double>(result.cells[0].messages.sent));
+	};
+	result.cells[0].messages.sent = 100'000;
+	for (const auto &[expectation, allowed] :
+		 std::initializer_list<std::pair<std::string, double>>{{"p50 < 8us", 0.05},
+															   {"p99 < 8us", 0.001},
+															   {ratio, 0.01},
+															   {"tail99(runqueue) < 1s", 0.001},
+															   {"layer(runqueue) < 1s", 0.1},
+															   {"mean < 8us", 0},
+															   {"max < 8us", 0}}) {
+		lose(allowed);
+		expect(expectation, Status::Met);
+		lose(allowed + 0.0002);
+		EXPECT_EQ(only(expectation).status, Status::Undecided) << expectation;
+	}
+	expect("mean < 1us", Status::Missed); // those that came already take longer
+	expect("max < 1us", Status::Missed);
+	expect("mean > 1us", Status::Undecided, Reason::LostMessages);
+	lose(0);
+	result.cells[1].messages.lost = result.cells[1].messages.sent / 50;
+	expect(ratio, Status::Undecided, Reason::LostMessages); // the other one's
+}
+
+TEST_F(Judged, ARatioIsOfCellsThatDoNotSetTheirRate)
+{
+	const std::string ratio = "ratio(" + std::string(kSecond) + ") < 0.95";
+	for (const size_t cell : {0u, 1u}) {
+		const model::Pattern before = result.cells[cell].cell.pattern;
+		result.cells[cell].cell.limits.emplace();
+		const Outcome found = only("ratio(*udp*) < 0.95", "tcp *");
+		EXPECT_EQ(found.reason, Reason::OwnRate) << cell;
+		EXPECT_EQ(found.status, Status::Missing);
+		result.cells[cell].cell.limits.reset();
+		result.cells[cell].cell.pattern = before;
+	}
+}
+
+// What is measured once more shows whether equals differ. Nobody expects anything of it, unless by its name.
+TEST_F(Judged, TheControlIsOnlyMeantByItsName)
+{
+	for (const char *name : {"base", "base-again"})
+		result.head.arms.push_back({.name = name, .is_control = name == std::string("base-again")});
+	for (size_t cell = 0; cell < 2; ++cell) {
+		result.cells[cell].cell.target = "tcp";
+		result.cells[cell].cell.arm = result.head.arms[cell].name;
+	}
+	EXPECT_EQ(judged({"p50 < 8us"}, "*").outcomes.size(), 1u);
+	EXPECT_EQ(judged({"p50 < 8us"}, "tcp *").outcomes.at(0).cell, 0u);
+	EXPECT_EQ(judged({"p50 < 8us"}, "*arm=base-again").outcomes.at(0).cell, 1u);
+	EXPECT_EQ(judged({"ratio(tcp *) < 1"}, "*arm=base-again").outcomes.at(0).reason, Reason::None)
+		<< "the pattern means one cell";
+}
+
 TEST_F(Judged, MessagesThatNeverCameTookLongerThanAnyLimit)
 {
 	result.cells[0].messages.lost = result.cells[0].messages.sent / 50; // 2 %
@@ -191,7 +265,7 @@ TEST_F(Judged, EachPatternMatchesACell)
 	EXPECT_EQ(judgement.outcomes[0].pattern, "sctp *");
 	EXPECT_EQ(exit_code(judgement), ExitCode::Usage);
 	try {
-		check_gates({gate}, judgement.keys);
+		check_gates({gate}, gated_cells(result));
 		FAIL();
 	} catch (const Failure &failure) {
 		EXPECT_NE(std::string(failure.what()).find("no cell of this run has a key like \"sctp *\""), std::string::npos);
@@ -226,9 +300,9 @@ TEST_F(Judged, TheWorstDecidesTheExitCode)
 
 TEST_F(Judged, ChecksBeforeMeasuring)
 {
-	const auto refused = [](const Gate &gate, const std::vector<std::string> &keys) -> std::string {
+	const auto refused = [](const Gate &gate, const std::vector<GatedCell> &cells) -> std::string {
 		try {
-			check_gates({gate}, keys);
+			check_gates({gate}, cells);
 		} catch (const Failure &failure) {
 			EXPECT_EQ(failure.code(), ExitCode::Usage);
 			return failure.what();
@@ -236,10 +310,10 @@ TEST_F(Judged, ChecksBeforeMeasuring)
 		return "";
 	};
 	Gate gate = gate_of_all({"p50 < 8us"}, "test");
-	EXPECT_EQ(refused(gate, {kFirst}), "");
+	EXPECT_EQ(refused(gate, {{kFirst}}), "");
 	gate.cells = {"tpc *"};
-	EXPECT_NE(refused(gate, {kFirst, kSecond}).find(kFirst), std::string::npos);
-	EXPECT_NE(refused(gate_of_all({"p50 slower < 3%"}, "test"), {kFirst}).find("icepath compare"), std::string::npos);
+	EXPECT_NE(refused(gate, {{kFirst}, {kSecond}}).find(kFirst), std::string::npos);
+	EXPECT_NE(refused(gate_of_all({"p50 slower < 3%"}, "test"), {{kFirst}}).find("icepath compare"), std::string::npos);
 	EXPECT_THROW(judge(result, {gate_of_all({"p50 slower < 3%"}, "test")}), Failure);
 }
 
