@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run's figures for programs that follow benchmarks from commit to commit. What a cell doesn't have is left out, and so
-// is what lost messages or failed blocks keep from being of all messages. Values have the intervals that reports show.
+// A run's figures for programs that follow benchmarks from commit to commit. What a cell doesn't have is left out, and
+// so is what lost messages or failed blocks keep from being of all messages. Values have the intervals of reports.
 // All are figures that gates know (gate/judge.h). All functions throw Failure(Invalid) if the run isn't whole.
 #include <string>
 

@@ -13,12 +13,13 @@
 // probability exp(-q n) or less. So 3 / n · unseen is taken off the limit: a larger difference would have shown itself
 // in 95 % of the runs (the rule of three: Hanley and Lippman-Hand, JAMA 249, 1983).
 //
-// How many openings are needed follows from the variance between those of this run: with so many, equals are called the
-// same in 80 % of the runs or more, and a difference of the limit is told from 0 in 80 % or more. Where many differences
-// are looked at, one is told only if its probability, corrected for their number (ranks.h), is small, and that takes
-// more openings. Their number is where both probabilities, averaged over what this run leaves open, are kPower or more:
-// over the true variance, over what the next run estimates of it, and over how alike its stretches happen to be
-// (predictive power: Spiegelhalter, Freedman and Parmar, Journal of the Royal Statistical Society A 157, 1994).
+// How many openings are needed follows from the variance between those of this run: with so many, equals are called
+// the same in 80 % of the runs or more, and a difference of the limit is told from 0 in 80 % or more. Where many
+// differences are looked at, one is told only if its probability, corrected for their number (ranks.h), is small, and
+// that takes more openings. Their number is where both probabilities, averaged over what this run leaves open, are
+// kPower or more: over the true variance, over what the next run estimates of it, and over how alike its stretches
+// happen to be (predictive power: Spiegelhalter, Freedman and Parmar, Journal of the Royal Statistical Society A 157,
+// 1994).
 #include <cstddef>
 #include <optional>
 
@@ -42,7 +43,8 @@ std::optional<double> p_of_margin(const RoundDifference &difference, const Margi
 // How often equals are called the same by `openings`, by what `difference` shows of its variance.
 double power_to_call_same(const RoundDifference &difference, const Margin &margin, size_t openings);
 
-// Likewise how often a difference of the margin's limit is told from 0 by an uncorrected probability below `told_below`.
+// Likewise how often a difference of the margin's limit is told from 0 by an uncorrected probability below
+// `told_below`.
 double power_to_tell(const RoundDifference &difference, const Margin &margin, size_t openings, double told_below);
 
 // The least number of openings with which both are kPower or more. Nothing with fewer than kMinBlocks openings, or if

@@ -14,8 +14,8 @@ namespace icepath::text {
 void add_comparison(Page &page, const analysis::RunResult &run, const compare::Comparison &comparison,
 					const std::string &path);
 
-// The same in Markdown, for a comment: a table for all cells. The page gets no more than `most` bytes, and says what had
-// no room; 10,000 more than it has suffice for what is always there.
+// The same in Markdown, for a comment: a table for all cells. The page gets no more than `most` bytes, and says what
+// had no room; 10,000 more than it has suffice for what is always there.
 void add_comparison_markdown(const analysis::RunResult &run, const compare::Comparison &comparison, size_t most,
 							 std::string &page);
 
