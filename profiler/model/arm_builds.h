@@ -7,18 +7,19 @@
 
 namespace icepath::model {
 
-// The same build, wherever its file is.
+// The same build, wherever its file is and whichever target had loaded it.
 inline bool is_same_build(const LoadedFile &a, const LoadedFile &b)
 {
-	return a.target == b.target &&
-		   (a.build_id.empty() || b.build_id.empty() ? a.path == b.path : a.build_id == b.build_id);
+	return a.build_id.empty() || b.build_id.empty() ? a.path == b.path && a.version == b.version
+													: a.build_id == b.build_id;
 }
 
 // Whether all that an end of `arm` had loaded, `other` had as well.
 inline bool has_loaded_all_of(const Arm &other, const Arm &arm)
 {
 	return std::ranges::all_of(arm.loaded, [&](const LoadedFile &file) {
-		return std::ranges::any_of(other.loaded, [&](const LoadedFile &one) { return is_same_build(one, file); });
+		return std::ranges::any_of(
+			other.loaded, [&](const LoadedFile &one) { return one.target == file.target && is_same_build(one, file); });
 	});
 }
 
