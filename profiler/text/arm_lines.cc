@@ -13,8 +13,8 @@ namespace {
 
 using model::Arm, model::LoadedFile;
 
-// Whether no arm had loaded another build in its place: with the same target, or with another one, as a library that one
-// end uses later than the other. An arm of which nothing is known of the target doesn't differ.
+// Whether no arm had loaded another build in its place: with the same target, or with another one, as a library that
+// one end uses later than the other. An arm of which nothing is known of the target doesn't differ.
 bool is_of_all(const LoadedFile &file, const std::vector<Arm> &arms)
 {
 	return std::ranges::all_of(arms, [&](const Arm &arm) {
