@@ -63,8 +63,9 @@ using LinkKey = std::tuple<std::string, std::string, model::StreamKind>;
 
 void sort(std::vector<Link> &links)
 {
-	std::ranges::stable_sort(links, std::ranges::greater{},
-							 [](const Link &link) { return link.to_server.messages + link.to_client.messages; });
+	std::ranges::stable_sort(links, std::ranges::greater{}, [](const Link &link) {
+		return std::pair{link.to_server.messages + link.to_client.messages, link.requests.answered};
+	});
 }
 
 template <class Key, class Value> void add_to(std::map<Key, Value> &sums, const std::map<Key, Value> &more)
@@ -109,7 +110,8 @@ public:
 				? &link_of(from_server ? taker : giver, from_server ? giver : taker, serving_end, message.stream, seen)
 				: link_at(serving_end);
 		if (!link) {
-			waiting_[serving_end].by_identity[static_cast<size_t>(message.identity)]++;
+			Waiting &some = waiting_[serving_end];
+			(from_server ? some.to_client : some.to_server)[static_cast<size_t>(message.identity)]++;
 			return;
 		}
 		Direction &direction = from_server ? link->to_client : link->to_server;
@@ -172,7 +174,8 @@ public:
 			if (const auto left = waiting_.extract(object))
 				without_link_ += left.mapped().messages();
 			if (const auto end = ends_.extract(object))
-				link_of(end.mapped()).over.insert(object);
+				for (const LinkKey &key : end.mapped())
+					link_of(key).over.insert(object);
 		}
 	}
 
@@ -200,17 +203,21 @@ public:
 private:
 	// Of a connection that no known taker was seen at.
 	struct Waiting {
-		std::array<uint64_t, 4> by_identity{};
+		using ByIdentity = std::array<uint64_t, 4>;
+		ByIdentity to_server{}, to_client{};
 		decode::Unpaired unpaired;
-		uint64_t messages() const { return std::accumulate(by_identity.begin(), by_identity.end(), uint64_t{0}); }
+		static uint64_t sum(const ByIdentity &some) { return std::accumulate(some.begin(), some.end(), uint64_t{0}); }
+		uint64_t messages() const { return sum(to_server) + sum(to_client); }
 	};
 	static void book(const Waiting &some, Link &link)
 	{
 		link.requests.ambiguous += some.unpaired.ambiguous;
 		link.requests.too_old += some.unpaired.too_old;
-		link.to_server.messages += some.messages();
-		for (size_t i = 0; i < some.by_identity.size(); ++i)
-			link.to_server.by_identity[i] += some.by_identity[i];
+		for (const auto &[direction, waited] :
+			 {std::pair{&link.to_server, &some.to_server}, {&link.to_client, &some.to_client}}) {
+			direction->messages += Waiting::sum(*waited);
+			std::ranges::transform(direction->by_identity, *waited, direction->by_identity.begin(), std::plus());
+		}
 	}
 	Link &link_of(uint32_t client, uint32_t server, uint64_t serving_end, model::StreamKind stream,
 				  const path::Observations &seen)
@@ -220,7 +227,9 @@ private:
 		add_to(link.clients, {process_of(client, seen)});
 		add_to(link.servers, {process_of(server, seen)});
 		link.connections.insert(serving_end);
-		ends_[serving_end] = key;
+		std::vector<LinkKey> &its = ends_[serving_end];
+		std::erase(its, key);
+		its.push_back(key);
 		return link;
 	}
 	Link &link_of(const LinkKey &key)
@@ -233,14 +242,15 @@ private:
 	Link *link_at(uint64_t serving_end)
 	{
 		const auto end = ends_.find(serving_end);
-		return end == ends_.end() ? nullptr : &link_of(end->second);
+		return end == ends_.end() ? nullptr : &link_of(end->second.back());
 	}
 
 	resolve::StreamVisitor *also_;
 	LinkVisitor *of_links_;
 	resolve::Stream *stream_ = nullptr;
 	std::map<LinkKey, Link> links_;
-	std::map<uint64_t, LinkKey> ends_; // by the object of the serving end
+	// By the object of the serving end, the latest last: another program may have taken over a connection.
+	std::map<uint64_t, std::vector<LinkKey>> ends_;
 	std::map<uint64_t, Waiting> waiting_; // likewise
 	std::vector<uint64_t> over_; // since the last window
 	uint64_t without_link_ = 0;

@@ -107,14 +107,14 @@ std::vector<model::Connection> Connections::open() const
 	std::vector<model::Connection> connections;
 	for (const auto &[name, pair] : pairs_)
 		std::ranges::move(connections_of(pair.ends), std::back_inserter(connections));
-	if (connections.size() > most_)
-		connections.resize(most_);
 	return connections;
 }
 
 std::vector<model::Connection> Connections::all() const
 {
 	std::vector<model::Connection> connections = open();
+	if (connections.size() > most_)
+		connections.resize(most_);
 	for (auto one = over_.rbegin(); one != over_.rend() && connections.size() < most_; ++one)
 		connections.push_back(*one);
 	return connections;

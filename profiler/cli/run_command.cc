@@ -206,10 +206,13 @@ ExitCode with_missing(ExitCode of_gates, const plan::Plan &plan, const std::vect
 {
 	if (plan.missing.empty())
 		return of_gates;
-	const auto is_meant = [&](const std::string &target) { // by the first word of a key, which is its target
+	const auto is_meant = [&](const std::string &target) { // a key begins with its target and a space
 		return std::ranges::any_of(gates, [&](const gate::Gate &gate) {
 			return std::ranges::any_of(gate.cells, [&](const std::string &pattern) {
-				return gate::matches(pattern.substr(0, pattern.find(' ')), target);
+				for (size_t end = 1; end <= pattern.size(); ++end)
+					if (gate::matches(pattern.substr(0, end), target + " "))
+						return true;
+				return false;
 			});
 		});
 	};

@@ -29,6 +29,9 @@ std::optional<size_t> cell_of(const RunResult &run, const model::CellKey &key, c
 // Stamps alone are of no build.
 bool is_compared(const model::Cell &cell) { return !cell.traits.has(model::Trait::NotIpc); }
 
+// 0, for unknown, of a run that ended earlier than it was to.
+double run_s(const RunResult &run) { return run.is_whole() ? run.head.budget_s : 0; }
+
 void judge(const RunResult &run, Comparison &comparison, ComparedCell &cell)
 {
 	if (!cell.a || !cell.b) {
@@ -44,7 +47,7 @@ void judge(const RunResult &run, Comparison &comparison, ComparedCell &cell)
 	cell.figures = judged_alone({.a = &run.cells[*cell.a],
 								 .b = &run.cells[*cell.b],
 								 .control = control,
-								 .run_s = run.head.budget_s,
+								 .run_s = run_s(run),
 								 .is_whole = run.is_whole()},
 								comparison.delta);
 	if (!keeps_verdicts(cell.conditions))
@@ -111,7 +114,7 @@ std::vector<Comparison> compare_arms(const RunResult &run, const std::vector<std
 		for (ComparedCell &cell : comparison.cells)
 			all.push_back(&cell.figures);
 	correct(all);
-	announce(all, run.head.budget_s, delta);
+	announce(all, run_s(run), delta);
 	for (Comparison &comparison : comparisons)
 		for (ComparedCell &cell : comparison.cells)
 			explain_cell(run, cell);

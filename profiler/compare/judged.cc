@@ -123,8 +123,9 @@ bool differs_as_much(const Judged &again, const Judged &judged)
 		   again.interval->low <= judged.interval->high && judged.interval->low <= again.interval->high;
 }
 
-// A that differs from itself tells nothing of B. `again`: A measured once more, against A.
-void take_control(const JudgedFigures &again, JudgedFigures &figures)
+// A that differs from itself tells nothing of B, nor does a control that lacks blocks. `again`: A measured once more,
+// against A.
+void take_control(const ToJudge &cells, const JudgedFigures &again, JudgedFigures &figures)
 {
 	const bool differs = std::ranges::any_of(again, &Judged::is_told);
 	for (size_t i = 0; i < kFigures; ++i) {
@@ -136,7 +137,8 @@ void take_control(const JudgedFigures &again, JudgedFigures &figures)
 		if (differs || differs_as_much(again[i], judged)) {
 			judged.verdict = Verdict::ControlDiffers;
 			judged.why = Why::ControlDiffers;
-		} else if (!again[i].p && again[i].why != Why::OneMode) { // which A has as well
+		} else if ((!again[i].p && again[i].why != Why::OneMode) || // which A has as well
+				   hidden_of(*cells.control, *cells.a, row_of(judged.figure), true) != Why::None) {
 			judged.verdict = Verdict::Undecided;
 			judged.why = again[i].why == Why::OtherModes ? Why::OtherModes : Why::NoBlocksOfControl;
 		}
@@ -220,7 +222,7 @@ JudgedFigures judged_alone(const ToJudge &cells, double delta)
 	if (cells.control) {
 		JudgedFigures again = all_figures(cells, *cells.control, delta);
 		correct({&again});
-		take_control(again, figures);
+		take_control(cells, again, figures);
 	}
 	return figures;
 }

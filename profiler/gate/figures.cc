@@ -26,6 +26,14 @@ bool loses_too_much(const CellResult &cell, double beyond)
 	return cell.messages.lost > 0 && share_lost(cell) > kPart * beyond;
 }
 
+// What was in doubt before isn't beyond a limit for certain either.
+void mark_lost(Measured &measured)
+{
+	if (measured.reason != Reason::None)
+		measured.interval.reset();
+	measured.reason = Reason::LostMessages;
+}
+
 // A measured value. Its interval is of this build only where fresh processes measured it.
 Measured estimated(const CellResult &cell, double value, const std::optional<stats::Interval> &interval)
 {
@@ -46,7 +54,7 @@ std::optional<Measured> percentile_of(const CellResult &cell, size_t which, Reas
 	}
 	Measured measured = estimated(cell, static_cast<double>(*latency.percentiles[which]), latency.intervals[which]);
 	if (loses_too_much(cell, (100'000 - stats::kReported[which].per_100000) / 100'000.0))
-		measured.reason = Reason::LostMessages;
+		mark_lost(measured);
 	return measured;
 }
 
@@ -66,8 +74,9 @@ Measured layer_of(const CellResult &cell, const analysis::Breakdown &layers, mod
 }
 
 // Whether a probe that the whole layer rests on doesn't work here, and nothing takes its place: then its time counts as
-// another layer's. The head has what rests on a probe as text: "wakeup, network/notify (when a pipe has it)".
-bool lacks_probe(const model::Head &head, model::Layer layer)
+// another layer's. The head has what rests on a probe as text: "wakeup, network/notify (when a pipe has it)". With a
+// condition it is only a part of the layer's time, but for a library's calls: a cell of a library has no others.
+bool lacks_probe(const model::Head &head, const model::Cell &cell, model::Layer layer)
 {
 	const auto rests_on = [&](std::string_view uses) {
 		while (!uses.empty()) {
@@ -80,14 +89,17 @@ bool lacks_probe(const model::Head &head, model::Layer layer)
 		return false;
 	};
 	return std::ranges::any_of(head.probes, [&](const model::ProbeUse &probe) {
-		return probe.tier == "none" && probe.probe.starts_with("nothing, ") && rests_on(probe.layer);
+		const bool is_whole = probe.probe.starts_with("nothing, ") && !probe.layer.ends_with(')');
+		const bool is_of_library = cell.mechanisms.has(model::Mechanism::LibraryCalls) &&
+								   probe.probe.starts_with("nothing: all of the library's calls");
+		return probe.tier == "none" && (is_whole || is_of_library) && rests_on(probe.layer);
 	});
 }
 
 std::optional<Measured> layer_figure(const model::Head &head, const CellResult &cell, const Expectation &expected,
 									 Reason &why)
 {
-	why = lacks_probe(head, expected.layer) ? Reason::NoProbeOfLayer : Reason::NoProbes;
+	why = lacks_probe(head, cell.cell, expected.layer) ? Reason::NoProbeOfLayer : Reason::NoProbes;
 	if (why == Reason::NoProbeOfLayer || cell.paths.complete() == 0)
 		return std::nullopt;
 	if (expected.figure == Figure::Layer) // a lost message is one whose path isn't known
@@ -98,7 +110,7 @@ std::optional<Measured> layer_figure(const model::Head &head, const CellResult &
 	Measured measured = layer_of(cell, cell.ranges.tail->layers, expected.layer, cell.ranges.tail->tells_where());
 	constexpr double kTail = 0.01;
 	if (loses_too_much(cell, kTail))
-		measured.reason = Reason::LostMessages;
+		mark_lost(measured);
 	return measured;
 }
 
@@ -140,6 +152,7 @@ std::optional<Measured> ratio_of(const analysis::RunResult &result, size_t index
 	return Measured{ratio->ratio, ratio->interval,
 					loses                                 ? Reason::LostMessages
 					: ratio->openings < stats::kMinBlocks ? Reason::FewOpenings
+					: other.blocks.failed > 0             ? Reason::FailedBlocks
 														  : Reason::None};
 }
 
@@ -155,7 +168,7 @@ std::optional<Measured> mean_of(const CellResult &cell)
 {
 	Measured measured = estimated(cell, cell.times.latency.mean, cell.times.mean_interval);
 	if (cell.messages.lost > 0)
-		measured.reason = Reason::LostMessages;
+		mark_lost(measured);
 	return measured;
 }
 
@@ -167,7 +180,7 @@ std::optional<Measured> cpu_of(const CellResult &cell)
 	constexpr double kAllowed = 0.1; // of which a tenth
 	Measured measured = estimated(cell, *cell.used.cost_ns(), cell.used.cost_interval);
 	if (loses_too_much(cell, kAllowed))
-		measured.reason = Reason::LostMessages;
+		mark_lost(measured);
 	return measured;
 }
 

@@ -235,11 +235,10 @@ std::unordered_map<uint32_t, uint64_t> Stream::names_to_keep()
 	if (latest.size() > rundir::kMaxKeptThreads) {
 		const auto kept = latest.begin() + rundir::kMaxKeptThreads;
 		std::ranges::nth_element(latest, kept, std::ranges::greater{});
-		for (auto one = kept; one != latest.end(); ++one) {
+		for (auto one = kept; one != latest.end(); ++one)
 			threads_ns_.erase(one->second);
-			named_ns.erase(one->second);
-		}
 	}
+	std::erase_if(named_ns, [&](const auto &one) { return !threads_ns_.contains(one.first); });
 	return named_ns;
 }
 

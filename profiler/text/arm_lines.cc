@@ -13,14 +13,23 @@ namespace {
 
 using model::Arm, model::LoadedFile;
 
-// Whether no arm had loaded another build in its place: with the same target, or with another one, as a library that
-// one end uses later than the other. An arm of which nothing is known of the target doesn't differ.
+// Whether no arm had loaded another build in its place: with the same target, or, if it had no file of this name then,
+// with another one, as a library that one end uses later than the other. An arm of which nothing is known of the target
+// doesn't differ.
 bool is_of_all(const LoadedFile &file, const std::vector<Arm> &arms)
 {
-	return std::ranges::all_of(arms, [&](const Arm &arm) {
-		return std::ranges::find(arm.loaded, file.target, &LoadedFile::target) == arm.loaded.end() ||
-			   std::ranges::any_of(arm.loaded, [&](const LoadedFile &one) { return model::is_same_build(one, file); });
-	});
+	const auto name_of = [](const LoadedFile &one) { return one.path.substr(one.path.rfind('/') + 1); };
+	const auto is_in = [&](const Arm &arm) {
+		const auto is_there = [&](const LoadedFile &one) { return one.target == file.target; };
+		const auto is_same = [&](const LoadedFile &one) { return model::is_same_build(one, file); };
+		if (std::ranges::none_of(arm.loaded, is_there))
+			return true;
+		const auto in_its_place = std::ranges::any_of(
+			arm.loaded, [&](const auto &one) { return is_there(one) && name_of(one) == name_of(file); });
+		return std::ranges::any_of(arm.loaded,
+								   [&](const auto &one) { return is_same(one) && (is_there(one) || !in_its_place); });
+	};
+	return std::ranges::all_of(arms, is_in);
 }
 
 void append(std::string &text, const std::string &fact) { text += (text.empty() ? "" : " · ") + fact; }

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/resolve/watched.h"
 
 namespace icepath::analysis {
 namespace {
 
-constexpr uint32_t kAsks = 10, kAnswers = 20, kHelps = 30;
+constexpr uint32_t kAsks = 10, kAnswers = 20, kHelps = 30, kWorks = 40;
 constexpr uint64_t kConnections = 3000, kEachNs = 10'000'000;
 
 resolve::Watched asking()
@@ -61,6 +63,32 @@ TEST(Links, KeepTheFiguresOfConnectionsThatAreOver)
 	EXPECT_EQ(sum.links[0].to_server.messages, kConnections);
 	EXPECT_LE(most_connections, 1500u) << "15 s of them";
 	EXPECT_EQ(sum.without_link, 0u);
+}
+
+// Each program that served it has a link, and each link forgets it.
+TEST(Links, ForgetConnectionsThatWereHandedToAnotherProgram)
+{
+	resolve::Watched watched = asking();
+	watched.thread(kWorks, "worker");
+	for (uint64_t i = 0; i < kConnections; i++) {
+		const uint64_t at = kEachNs * (i + 1), client = 2 * i + 1, server = 2 * i + 2;
+		watched.call(ICEPATH_CALL_ACCEPT, kAnswers, at, at + 100, server, 0).call.position = client;
+		for (const auto &[thread, since, position] :
+			 {std::tuple<uint32_t, uint64_t, uint64_t>{kAnswers, at, 50}, {kWorks, at + 1000, 100}}) {
+			watched.give(kAsks, since + 200, since + 300, client, 50, position);
+			watched.take(thread, since + 400, since + 500, server, 50, position);
+			watched.give(thread, since + 600, since + 700, server, 50, position);
+			watched.take(kAsks, since + 800, since + 900, client, 50, position);
+		}
+	}
+	size_t most_connections = 0;
+	const AttachedResult sum = sum_of_parts(watched, most_connections);
+	ASSERT_EQ(sum.links.size(), 2u);
+	for (const Link &link : sum.links) {
+		EXPECT_EQ(link.requests.answered, kConnections);
+		EXPECT_EQ(link.connection_count(), kConnections);
+	}
+	EXPECT_LE(most_connections, 1500u) << "15 s of them";
 }
 
 TEST(Links, TellMessagesOfConnectionsThatNoTakerIsKnownOf)

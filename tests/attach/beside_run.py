@@ -7,6 +7,7 @@
 A run stamps around its calls, so what its workers do before and after them is in its messages alone, and the kernel
 parts differ by the ways into and out of a call. Between these, both see the same events, each by its own probes.
 """
+import bisect
 import collections
 import json
 import os
@@ -34,11 +35,14 @@ def labelled(segments):
 
 
 def same_messages(run, attached):
-    """By target: pairs of a run's path and the attached message that lies within it, between the same threads."""
+    """By target: pairs of a run's path and the attached message that lies within it, between the same threads. Since
+    the first of these threads, as some of the run is over before they are watched, and their streams are known."""
     given = collections.defaultdict(list)
     for one in attached:
         if one["type"] == "message" and one["reason"] == "complete":
             given[one["from"]["tid"], one["to"]["tid"]].append(one)
+    for theirs in given.values():
+        theirs.sort(key=lambda its: its["send_ns"])
     target = None
     pairs = collections.defaultdict(list)
     for one in run:
@@ -46,9 +50,11 @@ def same_messages(run, attached):
             target, tids = one["target"], [worker["tid"] for worker in one["workers"]]
         elif one["reason"] == "complete":
             ends = tuple(reversed(tids)) if one["back"] else tuple(tids)
-            within = [
-                its for its in given[ends] if one["send_ns"] <= its["send_ns"] and its["recv_ns"] <= one["recv_ns"]
-            ]
+            theirs = given[ends]
+            first = bisect.bisect_left(theirs, one["send_ns"], key=lambda its: its["send_ns"])
+            if first == 0 and (not theirs or theirs[0]["send_ns"] > one["recv_ns"]):
+                continue
+            within = [its for its in theirs[first : first + 2] if its["recv_ns"] <= one["recv_ns"]]
             pairs[target].append((one, within[0] if len(within) == 1 else None))
     return pairs
 

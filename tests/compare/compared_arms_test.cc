@@ -119,6 +119,14 @@ TEST(ComparedArms, TwoBlocksOfTheControlShowNothing)
 	EXPECT_EQ(mean.why, Why::NoBlocksOfControl);
 }
 
+TEST(ComparedArms, AControlThatLacksBlocksShowsNothing)
+{
+	MadeCell again = kAgain;
+	again.rounds = 30; // of 120
+	const Comparison comparison = compared(made_run({kBase, slower_by(0.1), again}));
+	EXPECT_EQ(judged(comparison, Figure::Mean).why, Why::NoBlocksOfControl);
+}
+
 // Within the margin the control may differ, but not by as much as the second arm.
 TEST(ComparedArms, WhatTheControlDiffersByAsWellIsNoVerdict)
 {

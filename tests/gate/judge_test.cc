@@ -160,9 +160,16 @@ TEST_F(Judged, ALayerWhoseProbeIsMissingHasNoFigure)
 	expect("layer(preempted) <= 0ns", Status::Met);
 	result.head.probes = {{"queue, preempted/busy", "nothing, without x (no fentry)", "none"}};
 	expect("layer(preempted) <= 0ns", Status::Met); // of a part
-	result.head.probes = {{"queue, preempted (when a pipe has it)", "another, without x (no fentry)", "none"}};
+	result.head.probes = {{"queue, preempted", "another, without x (no fentry)", "none"}};
 	expect("layer(preempted) <= 0ns", Status::Met); // by lesser evidence
-	result.head.probes[0].probe = "nothing, without x (no fentry)";
+	result.head.probes = {{"runqueue, preempted (after a hidden task)", "nothing, without x (no fentry)", "none"}};
+	expect("layer(preempted) <= 0ns", Status::Met); // of some time only
+	result.head.probes = {
+		{"sender.kernel (of a library's calls)", "nothing: all of the library's calls counts", "none"}};
+	expect("layer(sender.kernel) < 1301ns", Status::Met); // which a transport hasn't
+	result.cells[0].cell.mechanisms.add(model::Mechanism::LibraryCalls);
+	expect("layer(sender.kernel) < 1301ns", Status::Missing, Reason::NoProbeOfLayer);
+	result.head.probes = {{"queue, preempted", "nothing, without x (no fentry)", "none"}};
 	expect("layer(preempted) <= 0ns", Status::Missing, Reason::NoProbeOfLayer);
 	expect("tail99(queue) < 1s", Status::Missing, Reason::NoProbeOfLayer);
 	expect("layer(sender.kernel) < 1301ns", Status::Met);
@@ -193,22 +200,28 @@ TEST_F(Judged, LossesDecideByWhatTheFigureLeavesOut)
 	expect("mean < 1us", Status::Missed); // those that came already take longer
 	expect("max < 1us", Status::Missed);
 	expect("mean > 1us", Status::Undecided, Reason::LostMessages);
+	lose(0.01);
+	expect("tail99(runqueue) < 1ns", Status::Undecided, Reason::LostMessages); // lost ones are the tail
+	const auto openings = result.cells[0].openings;
+	result.cells[0].openings.count = stats::kMinBlocks - 1;
+	expect("mean < 1us", Status::Undecided, Reason::LostMessages); // as without losses
+	result.cells[0].openings = openings;
 	lose(0);
 	result.cells[1].messages.lost = result.cells[1].messages.sent / 50;
 	expect(ratio, Status::Undecided, Reason::LostMessages); // the other one's
+	result.cells[1].messages.lost = 0;
+	result.cells[1].blocks.failed = 1;
+	expect(ratio, Status::Undecided, Reason::FailedBlocks);
 }
 
 TEST_F(Judged, ARatioIsOfCellsThatDoNotSetTheirRate)
 {
-	const std::string ratio = "ratio(" + std::string(kSecond) + ") < 0.95";
 	for (const size_t cell : {0u, 1u}) {
-		const model::Pattern before = result.cells[cell].cell.pattern;
 		result.cells[cell].cell.limits.emplace();
 		const Outcome found = only("ratio(*udp*) < 0.95", "tcp *");
 		EXPECT_EQ(found.reason, Reason::OwnRate) << cell;
 		EXPECT_EQ(found.status, Status::Missing);
 		result.cells[cell].cell.limits.reset();
-		result.cells[cell].cell.pattern = before;
 	}
 }
 

@@ -53,7 +53,7 @@ void RawHelper::hang_up() { shutdown(process_.socket(), SHUT_RDWR); }
 
 std::optional<HelperReply> RawHelper::ask(const HelperRequest &request, const std::vector<int> &fds)
 {
-	constexpr int kTimeoutMs = 30'000;
+	constexpr int kTimeoutMs = 120'000; // in a virtual machine beside other tests, loading alone takes half a minute
 	HelperReply reply{};
 	received.clear();
 	if (!send(&request, sizeof(request), fds) ||

@@ -60,6 +60,15 @@ TEST(ArmLines, DoNotTellAFileThatAllHad)
 	EXPECT_NE(arm_texts(arms)[1].find("/lib/libz.so"), std::string::npos) << "it alone has it";
 }
 
+TEST(ArmLines, SayThatTwoTargetsHadBuildsTheOtherWayRound)
+{
+	std::vector<model::Arm> arms = two_builds();
+	arms[0].loaded = {{"a", "/old/liba.so", "", "1"}, {"b", "/new/liba.so", "", "2"}};
+	arms[1].loaded = {{"a", "/new/liba.so", "", "2"}, {"b", "/old/liba.so", "", "1"}};
+	arms[2].loaded = arms[0].loaded;
+	EXPECT_NE(arm_texts(arms)[0].find("loaded /old/liba.so build-id 1"), std::string::npos) << arm_texts(arms)[0];
+}
+
 // Else a comparison of a build with itself looks like one of two.
 TEST(ArmLines, SayThatNothingDiffers)
 {
