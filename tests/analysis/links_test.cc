@@ -11,7 +11,7 @@
 namespace icepath::analysis {
 namespace {
 
-constexpr uint32_t kAsks = 10, kAnswers = 20, kHelps = 30, kWorks = 40;
+constexpr uint32_t kAsks = 10, kAnswers = 20, kHelps = 30, kWorks = 40, kAlsoAnswers = 50;
 constexpr uint64_t kConnections = 3000, kEachNs = 10'000'000;
 
 resolve::Watched asking()
@@ -102,6 +102,27 @@ TEST(Links, TellMessagesOfConnectionsThatNoTakerIsKnownOf)
 	const AttachedResult sum = sum_of_parts(watched, most_connections);
 	EXPECT_EQ(sum.links.size(), 0u);
 	EXPECT_EQ(sum.without_link, 2u);
+}
+
+// Messages of which no taker is known, before one is known of others.
+TEST(Links, KeepTheDirectionOfWhatNobodyIsKnownToHaveTaken)
+{
+	resolve::Watched watched = asking();
+	watched.thread(kAlsoAnswers, "server");
+	watched.call(ICEPATH_CALL_ACCEPT, kAnswers, 500, 600, 2, 0).call.position = 1;
+	watched.give(kAnswers, 1000, 2000, 2, 50, 50);
+	watched.give(kAlsoAnswers, 1000, 2100, 2, 50, 100);
+	watched.take(kAsks, 3000, 3100, 1, 100, 100);
+	watched.give(kAsks, 4000, 4100, 1, 50, 50);
+	watched.take(kAnswers, 4200, 4300, 2, 50, 50);
+	watched.give(kAnswers, 4400, 4500, 2, 70, 170);
+	watched.take(kAsks, 4600, 4700, 1, 70, 170);
+	size_t most_connections = 0;
+	const AttachedResult sum = sum_of_parts(watched, most_connections);
+	ASSERT_EQ(sum.links.size(), 1u);
+	EXPECT_EQ(sum.links[0].to_client.messages, 3u);
+	EXPECT_EQ(sum.links[0].to_server.messages, 1u);
+	EXPECT_EQ(sum.without_link, 0u);
 }
 
 } // namespace
