@@ -11,7 +11,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 import check_segments
-from segment_check import claims, lag, trace
+from segment_check import claims, lag, timelines, trace
 
 SENDER, RECEIVER, HOG = 100, 200, 4711
 NAMES = {0: "swapper/1", SENDER: "the sender", RECEIVER: "receiver", HOG: "hog"}
@@ -244,6 +244,13 @@ class SegmentCheck(unittest.TestCase):
             for i in range(lag.FEW_CALLS)
         ]
         self.assertEqual(lag.Lag().learn(events, "a cell", path), (0, 700, 300))
+
+    def test_a_call_that_follows_another_at_once_stays_after_it(self):
+        calls = ((1_000, "sys_enter"), (10_000, "sys_exit"), (10_950, "sys_enter"), (20_000, "sys_exit"))
+        events = [trace.Event(ns, 0, SENDER, name, "") for ns, name in calls]
+        line_of = timelines.Timelines(events, 0, 30_000, 500, -300, 800).thread(SENDER)
+        own_code = [(begin, end) for begin, end, state, _ in line_of.within(5_000, 15_000) if state & timelines.USER]
+        self.assertEqual(own_code, [(10_250, 11_200)])
 
     # Messages and requests of an attached run have no blocks.
     def test_paths_of_watched_programs_are_checked(self):

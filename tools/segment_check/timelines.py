@@ -96,15 +96,33 @@ class Timelines:
         self.hidden = defaultdict(int)  # by CPU: switches without an event
         self._current, self._since, self._last, self._nest = {}, {}, {}, defaultdict(list)
         self._upper_since = {}
-        for event in sorted((self._at_other_handler(event) for event in events), key=lambda event: event.ns):
+        for event in sorted(self._at_other_handler(events), key=lambda event: event.ns):
             self._see(event)
         for thread in self._threads.values():
             thread.until(end_ns, 0)
         for cpu, tid in self._current.items():
             self.cpus[cpu].add(self._since[cpu], end_ns, tid, cpu)
 
-    def _at_other_handler(self, event):
-        return event._replace(ns=event.ns + self._calls_lag.get(event.name, self._lag))
+    def _at_other_handler(self, events):
+        """Yields the events as the other handler saw them, those of a CPU in their order. Two successive ones of calls
+        move by the mean of their lags where these, which are medians, would take more than half of what is between."""
+        by_cpu = defaultdict(list)
+        for event in events:
+            by_cpu[event.cpu].append(event)
+        calls = self._calls_lag
+        mean_ns = sum(calls.values()) // len(calls)
+        for line in by_cpu.values():
+            lags = [calls.get(event.name, self._lag) for event in line]
+            for at, (one, other) in enumerate(zip(line, line[1:])):
+                between_ns = other.ns - one.ns
+                if one.name in calls and other.name in calls and 2 * (lags[at] - lags[at + 1]) > between_ns:
+                    lags[at] = lags[at + 1] = mean_ns
+            before_ns = line[0].ns + self._lag
+            for at, event in enumerate(line):
+                following = line[min(at + 1, len(line) - 1)]
+                latest_ns = following.ns + (mean_ns if following.name in calls else self._lag)
+                before_ns = max(min(event.ns + lags[at], latest_ns), before_ns)
+                yield event._replace(ns=before_ns)
 
     def thread(self, tid):
         """Its states; all are possible if no event names it."""
