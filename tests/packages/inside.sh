@@ -35,9 +35,10 @@ get_ready_for() { # DEB...
 		paste -s -d ,)
 	[ -z "$wanted" ] || apt-get -q -y --no-install-recommends satisfy "$wanted" >said 2>&1
 }
-files() { # all but what changes by itself, with owner and mode; of /etc also the content
+files() { # all but what changes by itself (and .ci/bare-root brings), with owner and mode; of /etc also the content
 	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /run -o -path /srv -o \
-		-path /var/cache -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/tmp \) -prune -o \
+		-path /var/cache -o -path /root/.cache/ccache -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt -o \
+		-path /var/tmp \) -prune -o \
 		-printf '%p %u:%g %m %y %l\n' | sort
 	find /etc -xdev -type f -print0 | sort -z | xargs -0 sha256sum
 }
