@@ -85,6 +85,9 @@ static __always_inline __u64 name_of_address(struct in6_addr *address, __u32 sho
 								 : name_of(short_address, OF_ADDRESS);
 }
 
+/* Of an IPv6 socket as well: the kernel has 127.0.0.6 for its loopback address (LOOPBACK4_IPV6). */
+static __always_inline bool is_of_loopback(__u32 address) { return bpf_ntohl(address) >> 24 == 127; }
+
 static __always_inline void describe_tcp(struct sock *sk, struct icepath_end *end)
 {
 	struct sock_common *common = &sk->__sk_common;
@@ -101,7 +104,9 @@ static __always_inline void describe_tcp(struct sock *sk, struct icepath_end *en
 	const __u64 own_end = name_of(own, port), others_end = name_of(others, other_port);
 	end->side = own_end < others_end;
 	end->pair = name_of_both(own_end, others_end);
-	const bool is_loopback = (bpf_ntohl(BPF_CORE_READ(common, skc_daddr)) >> 24) == 127;
+	/* A client with another address of this machine has its server's as the other one, and its server has it. */
+	const bool is_loopback =
+		is_of_loopback(BPF_CORE_READ(common, skc_daddr)) || is_of_loopback(BPF_CORE_READ(common, skc_rcv_saddr));
 	end->leaves_machine = own != others && !is_loopback; /* to itself by an address of its own: the same at both ends */
 	if (!end->leaves_machine) /* nor its network namespace */
 		end->pair = name_of(end->pair, space);

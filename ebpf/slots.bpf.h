@@ -222,6 +222,16 @@ static __noinline void log_thread(struct icepath_task *thread, struct task_struc
 	end_record(record);
 }
 
+/* Names a thread whose name had no room, if there is some now: without, it would count as lost once more. */
+static __noinline void log_thread_again(struct icepath_task *thread, struct task_struct *task)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 slot_index = cpu < MAX_CPUS ? slot_of_cpu[index_of(cpu)] : slot_count - 1;
+	struct icepath_slot *slot = bpf_map_lookup_elem(&slots, &slot_index);
+	if (slot && has_room(slot, slot_index))
+		log_thread(thread, task, bpf_ktime_get_ns());
+}
+
 /* Resets a thread of a followed process at its first event in this block. */
 static __noinline void begin_thread(struct icepath_task *thread, struct task_struct *task)
 {
@@ -280,7 +290,7 @@ static __always_inline struct icepath_task *worker_of(struct task_struct *task)
 	if (follows && worker->block != block)
 		begin_thread(worker, task);
 	else if (follows && worker->is_untold)
-		log_thread(worker, task, bpf_ktime_get_ns());
+		log_thread_again(worker, task);
 	return follows || worker->in_block ? worker : NULL;
 }
 

@@ -120,8 +120,9 @@ TEST_P(StreamFamilies, HaveBothEndsWithTheirRoles)
 
 INSTANTIATE_TEST_SUITE_P(All, StreamFamilies, testing::Values(AF_UNIX, AF_INET, AF_INET6));
 
-// A client with a port of its own and a server, in a network namespace of their own.
-void talk_in_a_namespace(Shared &shared, size_t number)
+// A client with a port of its own and a server, in a network namespace of their own. The client may have another
+// address.
+void talk_in_a_namespace(Shared &shared, size_t number, const char *clients_address = nullptr)
 {
 	const int control = unshare(CLONE_NEWNET) == 0 ? socket(AF_INET, SOCK_DGRAM, 0) : -1;
 	ifreq loopback{};
@@ -135,9 +136,19 @@ void talk_in_a_namespace(Shared &shared, size_t number)
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	auto *at = reinterpret_cast<sockaddr *>(&address);
 	address.sin_port = htons(5001);
+	if (clients_address) {
+		ifreq another{};
+		std::strcpy(another.ifr_name, "lo:1");
+		inet_pton(AF_INET, clients_address, &address.sin_addr);
+		std::memcpy(&another.ifr_addr, at, sizeof(address));
+		another.ifr_addr.sa_family = AF_INET;
+		if (ioctl(control, SIOCSIFADDR, &another))
+			_exit(1);
+	}
 	if (bind(connected, at, sizeof(address)))
 		_exit(1);
 	address.sin_port = htons(5000);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (bind(listener, at, sizeof(address)) || listen(listener, 1) || connect(connected, at, sizeof(address)) ||
 		accept(listener, nullptr, nullptr) < 0)
 		_exit(1);
@@ -165,6 +176,24 @@ TEST_F(ConnectionsOf, NamespacesWithTheSameAddressesAreTheirOwn)
 		EXPECT_NE(one.ends[0].role, one.ends[1].role);
 	}
 	EXPECT_NE(connections[0].ends[0].process, connections[1].ends[0].process);
+}
+
+// The server's end then has an address that isn't of the loopback network as its other one.
+TEST_F(ConnectionsOf, AClientWithAnotherAddressOfTheMachineIsItsServers)
+{
+	Program program([](Shared &shared) {
+		if (fork() == 0)
+			talk_in_a_namespace(shared, 0, "192.0.2.1");
+		while (shared.tids[0] == 0)
+			usleep(1000);
+		shared.is_ready = 1;
+		pause();
+	});
+	program.await_ready();
+	const std::vector<model::Connection> connections = of_sockets(watch_programs({program.pid()}, 0.5, [] {}));
+	ASSERT_EQ(connections.size(), 1u);
+	EXPECT_FALSE(connections[0].leaves_machine);
+	EXPECT_NE(connections[0].ends[0].role, connections[0].ends[1].role);
 }
 
 TEST_F(ConnectionsOf, PipesHaveAWriterAndAReader)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows follow one another without a gap, and what comes too fast for a ring is lost where that is said.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -175,6 +176,37 @@ TEST_F(Rings, TellAThreadsNameOnceThereIsRoom)
 	EXPECT_EQ(calling.size(), kThreads);
 	for (const uint32_t tid : calling)
 		EXPECT_TRUE(named.contains(tid)) << tid;
+}
+
+// A thread's name that has no room is lost once, however often the thread is seen before there is some.
+TEST_F(Rings, LoseANameOnce)
+{
+	constexpr uint64_t kThreads = 100, kCallsOfEach = 5000;
+	Program program([](Shared &shared) {
+		cpu_set_t one;
+		CPU_ZERO(&one);
+		CPU_SET(0, &one);
+		(void)sched_setaffinity(0, sizeof(one), &one);
+		const auto flood = [] {
+			for (uint64_t i = 0; i < kCallsOfEach; i++)
+				(void)syscall(SYS_getppid);
+		};
+		shared.is_ready = 1;
+		await(shared.goes);
+		for (uint64_t i = 0; i < kThreads; i++) {
+			flood();
+			std::thread(flood).join(); // begins while the ring is full
+		}
+	});
+	program.await_ready();
+	const Watched watched = watch_programs({program.pid()}, 60, [&] { program.shared().goes = 1; }, 512);
+	uint64_t kept = 0;
+	for (const model::Window &window : watched.windows)
+		for (const model::SlotCapture &slot : window.slots)
+			kept += slot.records.size();
+	constexpr uint64_t kCalls = 2 * kThreads * kCallsOfEach;
+	EXPECT_GT(watched.outcome.lost, kCalls / 2);
+	EXPECT_LT(kept + watched.outcome.lost, kCalls + kCalls / 20); // with those of switches and interrupts
 }
 
 } // namespace
