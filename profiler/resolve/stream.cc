@@ -145,7 +145,6 @@ void Stream::resolve(uint64_t until_ns)
 	for (size_t i = 0; i < own; ++i)
 		if (seen.lost[i].end_ns < needed_ns)
 			lost_.push_back(seen.lost[i]);
-	forget_told(messages, needed_ns);
 	forget_before(needed_ns);
 	for (const uint64_t object : objects_.forget())
 		visitor_.over(object);
@@ -208,20 +207,6 @@ uint64_t Stream::needed_since(const decode::CalledMessages &messages, const std:
 	return since_ns;
 }
 
-// Some records before that instant are kept, and with them some messages.
-void Stream::forget_told(const decode::CalledMessages &messages, uint64_t at_ns)
-{
-	std::set<decode::CallKey> kept;
-	for (const decode::CalledMessage &one : messages.all)
-		if (one.give.second < at_ns)
-			kept.insert(one.give);
-	for (const decode::OpenMessage &one : messages.open) // what took it isn't kept any more
-		if (one.give.second < at_ns)
-			kept.insert(one.give);
-	for (auto *told : {&told_messages_, &told_requests_})
-		std::erase_if(*told, [&](const decode::CallKey &give) { return give.second < at_ns && !kept.contains(give); });
-}
-
 std::unordered_map<uint32_t, uint64_t> Stream::names_to_keep()
 {
 	std::unordered_map<uint32_t, uint64_t> named_ns; // when each got its latest name
@@ -267,7 +252,9 @@ void Stream::forget_before(uint64_t at_ns)
 			all = {std::min(all.begin_ns, one.begin_ns), std::max(all.end_ns, one.end_ns), all.count + one.count};
 		lost_ = {all};
 	}
-	kept_since_ns_ = std::max(kept_since_ns_, at_ns);
+	kept_since_ns_ = std::max(kept_since_ns_, at_ns); // some records before it are kept, but nothing is told of them
+	for (auto *told : {&told_messages_, &told_requests_})
+		std::erase_if(*told, [&](const decode::CallKey &give) { return give.second < kept_since_ns_; });
 	positions_.forget_before(at_ns);
 	pairing_.forget_before(at_ns);
 }

@@ -67,7 +67,6 @@ private:
 			   decode::DecodedWindow &decoded, uint64_t until_ns);
 	uint64_t needed_since(const decode::CalledMessages &messages, const std::vector<decode::Request> &requests,
 						  uint64_t until_ns) const;
-	void forget_told(const decode::CalledMessages &messages, uint64_t at_ns);
 	// The threads that used their CPUs last, at most kMaxKeptThreads: the name of each is in a record at that time.
 	std::unordered_map<uint32_t, uint64_t> names_to_keep();
 	void forget_before(uint64_t at_ns);
