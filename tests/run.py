@@ -34,8 +34,9 @@ class Test:
         self.output = (case.findtext("system-out") or "").strip("\n")
         skipped = case.find("skipped")
         self.state = {"run": "passed", "fail": "failed"}.get(case.get("status"), "skipped")
-        # A test whose program is missing isn't run either.
-        if skipped is not None and not skipped.get("message").startswith("SKIP_"):
+        # A test whose program is missing isn't run either. GoogleTest skips those of a suite whose beginning failed.
+        is_program_missing = skipped is not None and not skipped.get("message").startswith("SKIP_")
+        if is_program_missing or (self.state == "skipped" and re.search(r": Failure$", self.output, re.M)):
             self.state = "failed"
 
     def reason(self):

@@ -86,6 +86,18 @@ class Unsteady(unittest.TestCase):
         self.assertEqual(unsteady, "")
         self.assertEqual(self.last_line(output), "tests: 1, passed: 0, failed: 1, skipped: 0")
 
+    # What GoogleTest prints of a test whose suite's beginning failed.
+    def test_one_that_is_skipped_after_a_failure_has_failed(self):
+        self.path("says").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        self.path("says").chmod(0o755)
+        for name, lines in (("Quiet", '"a.cc:9: Skipped" "needs root"'), ("Broken", '"a.cc:9: Failure" "no plug-in"')):
+            self.tests += f'add_test("{name}" "{self.folder.name}/says" {lines} "[  SKIPPED ] {name}")\n'
+            self.tests += f'set_tests_properties("{name}" PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")\n'
+        status, output, _ = self.run_tests()
+        self.assertNotEqual(status, 0)
+        self.assertEqual(self.last_line(output), "tests: 2, passed: 0, failed: 1, skipped: 1")
+        self.assertIn("\nskipped (1): needs root\n    Quiet\n", output)
+
     def test_three_pass_and_four_fail_the_run(self):
         for number in range(3):
             self.add(f"Noise.{number}", 1)
