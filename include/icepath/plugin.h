@@ -91,7 +91,7 @@ enum icepath_mechanism {
 	ICEPATH_USES_MESSAGE_QUEUE = 1u << 6, /* passes a POSIX message queue */
 	/* The kernel may put a message into a queue that the receiver maps: observe_ns is filled where no call took it. */
 	ICEPATH_USES_MAPPED_QUEUE = 1u << 7,
-	/* A kernel thread carries messages on to the receiving socket, perhaps after the sending call has returned. */
+	/* A kernel thread carries messages on to the receiving end, perhaps after the sending call has returned. */
 	ICEPATH_USES_KERNEL_THREAD = 1u << 8,
 	/*
 	 * Library functions move messages from user space to user space: call_ns to return_ns, and take_call_ns to

@@ -174,7 +174,7 @@ void match(const model::Cell &cell, const SocketEvents &events, const Observatio
 			match_taken(events, matched);
 		}
 	}
-	if (!cell.mechanisms.has(Mechanism::Socket))
+	if (!cell.mechanisms.has_any({Mechanism::Socket, Mechanism::KernelThread}))
 		return;
 	const bool in_one_socket =
 		matched_flows.size() > 1 && std::ranges::all_of(matched_flows, [&](const FlowMessages &matched) {

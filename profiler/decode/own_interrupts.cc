@@ -171,7 +171,7 @@ void tell_helpers(const SocketEvents &events, const std::set<uint64_t> &own, Obs
 		for (const SocketEvent &event : *list)
 			if (own.contains(event.socket) && event.context == ICEPATH_CONTEXT_SOFTIRQ && is_ksoftirqd(event.tid))
 				seen.helpers.insert(event.tid);
-	for (const Transfer &transfer : seen.transfers) // vsock's kworker, io_uring's thread that takes requests
+	for (const Transfer &transfer : seen.transfers) // a kworker, io_uring's thread that takes requests
 		if (transfer.carried() && transfer.ready_context == ICEPATH_CONTEXT_TASK && transfer.ready_tid != 0)
 			seen.helpers.insert(transfer.ready_tid);
 	for (const auto &[tid, thread] : seen.threads)

@@ -27,8 +27,8 @@ struct FlowMessages {
 // UNIX sockets: queueing and sk_data_ready run in the sending call, on top of the sender.
 void match_local(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
-// AF_VSOCK: a kernel thread announces it or wakes the receiver, at any time until it is taken. With several messages in
-// flight, the announced one isn't known.
+// AF_VSOCK, a terminal: a kernel thread announces it, if there is a socket, or wakes the receiver, at any time until it
+// is taken. With several messages in flight, the announced one isn't known.
 void match_carried(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
 // Pipes and message queues: only the sending call shows which message enters the queue, and whose call it is.

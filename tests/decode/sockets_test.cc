@@ -337,6 +337,15 @@ TEST(Decode, WhatAKernelThreadCarriesOnIsReadyWhenThatWakesTheReceiver)
 							  "1:runqueue 70 | 1:receiver.kernel 200 | 1:receiver.user 100");
 }
 
+// A terminal has no socket that would announce it.
+TEST(Decode, WhatAKernelThreadCarriesOnWithoutASocketIsReadyWhenThatWakesTheReceiver)
+{
+	Capture capture({Mechanism::ByteStream, Mechanism::KernelThread});
+	capture.slept(850, 1310, 1330, 1400, kForeign);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 100~ | 1:network 110' | 1:wakeup 20 | "
+							  "1:runqueue 70 | 1:receiver.kernel 200 | 1:receiver.user 100");
+}
+
 TEST(Decode, WhatAKernelThreadCarriesOnMayBeReadyUntilItIsTaken)
 {
 	Capture capture(kVsock);
