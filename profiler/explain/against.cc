@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "profiler/explain/growth_causes.h"
+#include "profiler/explain/part_of_probes.h"
 #include "profiler/explain/tail.h"
 #include "profiler/explain/unknown_paths.h"
 #include "profiler/model/cell_title.h"
@@ -92,19 +93,6 @@ std::optional<Finding> refusal_of(const analysis::RunResult &result, size_t slow
 
 } // namespace
 
-std::optional<stats::Effect> longer_by_probes(const analysis::CellResult &slower, const analysis::CellResult &faster)
-{
-	const auto &a = slower.observer_effect.p50, &b = faster.observer_effect.p50;
-	if (!a || !b)
-		return {};
-	stats::Effect longer{a->mean - b->mean, std::min(a->pairs, b->pairs), {}};
-	if (a->interval && b->interval) {
-		const double half = std::hypot(a->interval->high - a->interval->low, b->interval->high - b->interval->low) / 2;
-		longer.interval = {longer.mean - half, longer.mean + half};
-	}
-	return longer;
-}
-
 Against explain_against(const analysis::RunResult &result, size_t cell, size_t against)
 {
 	Against found;
@@ -126,9 +114,8 @@ Against explain_against(const analysis::RunResult &result, size_t cell, size_t a
 		found.difference = std::move(difference);
 		found.causes = causes_of({slower.ranges.typical_culprits, slower.ranges.typical->layers},
 								 {faster.ranges.typical_culprits, faster.ranges.typical->layers});
-		const std::optional<stats::Effect> probes = longer_by_probes(slower, faster);
-		const double of_probes_ns = !probes ? 0 : probes->interval ? probes->interval->high : probes->mean;
-		found.remedies = remedies_of(*found.difference, found.causes, slower, result.head, of_probes_ns);
+		found.remedies = remedies_of(*found.difference, found.causes, slower, result.head,
+									 part_of_probes(longer_by_probes(slower, faster)).most_ns);
 	} else if (!difference.of.interval)
 		found.refusal =
 			Finding{.id = FindingId::TypicalOfTooFewBlocks,

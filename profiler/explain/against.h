@@ -30,10 +30,6 @@ struct Against {
 	size_t others_without = 0; // such pairs that no options name: another cell has the same title
 };
 
-// How much more probes add to the p50 of the slower cell than to that of the faster: that much of their difference with
-// probes comes from the probes. The interval takes both cells' effects as independent.
-std::optional<stats::Effect> longer_by_probes(const analysis::CellResult &slower, const analysis::CellResult &faster);
-
 Against explain_against(const analysis::RunResult &result, size_t cell, size_t against);
 
 // Compares the most alike two of the cells that `texts`, of --cell and --against, name (named_cells.h).

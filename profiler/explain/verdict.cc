@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "profiler/analysis/cell_groups.h"
+#include "profiler/explain/part_of_probes.h"
 
 namespace icepath::explain {
 namespace {
@@ -64,7 +65,12 @@ std::optional<MostTime> most_time(const analysis::CellResult &cell)
 	const auto most = std::ranges::max_element(kinds);
 	if (*most <= 0)
 		return std::nullopt;
-	return MostTime{static_cast<analysis::LayerKind>(most - kinds.begin()), *most / all};
+	double next = 0;
+	for (auto kind = kinds.begin(); kind != kinds.end(); ++kind)
+		if (kind != most)
+			next = std::max(next, *kind);
+	return MostTime{static_cast<analysis::LayerKind>(most - kinds.begin()), *most / all,
+					*most - next < part_of_probes(cell.observer_effect.p50).most_ns};
 }
 
 bool hides_modes(const analysis::CellResult &cell)

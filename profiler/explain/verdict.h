@@ -25,7 +25,8 @@ std::vector<GroupVerdict> verdicts(const analysis::RunResult &result);
 // messages without probes are in.
 struct MostTime {
 	analysis::LayerKind kind = analysis::LayerKind::Kernel;
-	double share = 0; // of their time, 0 to 1
+	double share = 0; // of their time with probes, 0 to 1
+	bool perhaps_by_probes = false; // it leads the next kind by less than probes may add
 };
 
 // Nothing where the path of too few messages is known, where no mode has most messages or that one isn't seen with

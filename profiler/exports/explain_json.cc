@@ -8,6 +8,7 @@
 #include "profiler/explain/difference.h"
 #include "profiler/explain/growth_causes.h"
 #include "profiler/explain/one_message.h"
+#include "profiler/explain/part_of_probes.h"
 #include "profiler/explain/unknown_paths.h"
 #include "profiler/exports/findings_json.h"
 #include "profiler/exports/run_json.h"

@@ -9,6 +9,7 @@
 
 #include "profiler/explain/difference.h"
 #include "profiler/explain/leading_figure.h"
+#include "profiler/explain/part_of_probes.h"
 #include "profiler/explain/unknown_paths.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
@@ -121,12 +122,7 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 		if (const std::string probes = probes_text(*cell); !probes.empty())
 			page.paragraph("probes", fmt::format("of {}: {}. What follows is of messages with probes",
 												 model::title(cell->cell), probes));
-	const std::string most = most_of_it(difference);
-	page.paragraph("because",
-				   fmt::format("a typical message with probes takes {} µs longer{}",
-							   stats::microseconds(static_cast<double>(difference.of.ns())),
-							   most.empty() ? ", and no kind of time with a tenth of that or more differs significantly"
-											: ". " + most));
+	page.paragraph("because", longer_words(difference, explain::longer_by_probes(slower, faster)));
 	add_longer_by_probes(page, slower, faster, static_cast<double>(difference.of.ns()));
 	page.paragraph(
 		"messages",

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "profiler/analysis/named_cells.h"
+#include "profiler/explain/part_of_probes.h"
 #include "profiler/stats/quantity.h"
 #include "profiler/text/difference_table.h"
 #include "profiler/text/finding_words.h"
@@ -276,11 +277,8 @@ std::string carried_words(const analysis::RunResult &run, const compare::Compare
 	const explain::Against &against = *cell.against;
 	if (!against.difference)
 		return "where the time goes isn't known: " + words(run, against.refusal.value());
-	const std::string most = most_of_it(*against.difference);
-	return fmt::format(
-		"a typical message with probes takes {} µs longer in {}{}",
-		stats::microseconds(static_cast<double>(against.difference->of.ns())), run.cells[against.slower].cell.arm,
-		most.empty() ? "; no kind of time with a tenth of that or more differs significantly" : ". " + most);
+	const analysis::CellResult &slower = run.cells[against.slower], &faster = run.cells[against.faster];
+	return longer_words(*against.difference, explain::longer_by_probes(slower, faster), slower.cell.arm);
 }
 
 std::string one_session_words(const Comparison &comparison)

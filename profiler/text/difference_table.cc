@@ -2,10 +2,12 @@
 #include "profiler/text/difference_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <vector>
 
 #include "profiler/analysis/layer_style.h"
 #include "profiler/stats/quantity.h"
@@ -36,6 +38,7 @@ namespace {
 
 constexpr const char *kSumOfRows = "sum";
 constexpr double kHardlyDiffers = 0.01; // of the whole that shares divide
+constexpr double kWorthWords = 0.1; // of it
 
 // The whole difference; without shares what A takes longer in the kinds in which it does.
 double whole_ns(const explain::Difference &difference)
@@ -191,38 +194,88 @@ void add_difference(Page &page, const explain::Difference &difference, const Dif
 		page.line("  without shares: a row differs by more than the sum");
 }
 
-std::string most_of_it(const explain::Difference &difference)
+namespace {
+
+// The kinds that make most of a difference, in words. Those that aren't greater than what probes may add aren't sure.
+struct MostKinds {
+	std::vector<std::string> sure, perhaps_of_probes;
+};
+
+MostKinds most_kinds(const explain::Difference &difference, double most_by_probes_ns)
 {
-	constexpr double kEnough = 0.8, kWorthWords = 0.1;
+	constexpr double kEnough = 0.8;
 	constexpr size_t kMost = 3;
 	const bool has_shares = difference.has_shares();
 	const double whole = whole_ns(difference);
-	std::string text;
+	MostKinds kinds;
 	double told = 0;
-	size_t kinds = 0;
 	for (const explain::KindDifference &kind : difference.kinds) {
-		const double share = static_cast<double>(kind.of.ns()) / whole;
-		if (share < kWorthWords || told >= kEnough || kinds == kMost)
+		const auto ns = static_cast<double>(kind.of.ns());
+		const double share = ns / whole;
+		if (share < kWorthWords || told >= kEnough || kinds.sure.size() + kinds.perhaps_of_probes.size() == kMost)
 			break;
 		if (!kind.of.is_told())
 			continue;
 		told += share;
-		++kinds;
-		const std::string beside =
-			has_shares ? fmt::format(" ({:.0f} % {})", 100 * share, half_share_text(kind.of.share_interval)) : "";
-		text += fmt::format("{}{} {}{} µs{}", text.empty() ? (has_shares ? "Of that, " : "It takes longer in: ") : "; ",
-							analysis::style_of(kind.kind).word, has_shares ? "" : "+",
-							stats::microseconds(static_cast<double>(kind.of.ns())), beside);
 		const explain::DifferenceRow &most = kind.rows.front();
-		text += fmt::format(", {}{}",
-							kind.rows.size() == 1             ? ""
-							: most.of.ns() * 2 > kind.of.ns() ? "mostly "
-															  : "first ",
-							row_text(most, difference.has_relays));
+		(ns > most_by_probes_ns ? kinds.sure : kinds.perhaps_of_probes)
+			.push_back(fmt::format(
+				"{} {}{} µs{}, {}{}", analysis::style_of(kind.kind).word, has_shares ? "" : "+",
+				stats::microseconds(ns),
+				has_shares ? fmt::format(" ({:.0f} % {})", 100 * share, half_share_text(kind.of.share_interval)) : "",
+				kind.rows.size() == 1             ? ""
+				: most.of.ns() * 2 > kind.of.ns() ? "mostly "
+												  : "first ",
+				row_text(most, difference.has_relays)));
 	}
+	return kinds;
+}
+
+// ". Some others take less" where no shares say so.
+std::string less_words(const explain::Difference &difference)
+{
 	const bool some_less =
 		std::ranges::any_of(difference.kinds, [](const explain::KindDifference &kind) { return kind.of.ns() < 0; });
-	return has_shares || text.empty() || !some_less ? text : text + ". Some others take less";
+	return difference.has_shares() || !some_less ? "" : ". Some others take less";
+}
+
+std::string sure_words(const explain::Difference &difference, const std::vector<std::string> &kinds)
+{
+	return (difference.has_shares() ? "Of that, " : "It takes longer in: ") + fmt::format("{}", fmt::join(kinds, "; "));
+}
+
+} // namespace
+
+std::string most_of_it(const explain::Difference &difference)
+{
+	const MostKinds kinds = most_kinds(difference, 0);
+	return kinds.sure.empty() ? "" : sure_words(difference, kinds.sure) + less_words(difference);
+}
+
+std::string longer_words(const explain::Difference &difference, const std::optional<stats::Effect> &by_probes,
+						 std::string_view in)
+{
+	const auto whole_ns = static_cast<double>(difference.of.ns());
+	std::string text = fmt::format("a typical message with probes takes {} µs longer{}{}",
+								   stats::microseconds(whole_ns), in.empty() ? "" : " in ", in);
+	const explain::PartOfProbes part = explain::part_of_probes(by_probes);
+	if (part.is_told && by_probes->mean >= whole_ns)
+		return text + fmt::format(". The probes make more than that, {} µs, so where this time goes doesn't say why it "
+								  "is slower without them",
+								  stats::effect_text(by_probes).substr(1));
+	const auto &[sure, perhaps] = most_kinds(difference, part.most_ns);
+	if (sure.empty() && perhaps.empty())
+		return text + ", and no kind of time with a tenth of that or more differs significantly";
+	const bool is_worth_words = part.is_told && (!perhaps.empty() || part.most_ns >= kWorthWords * whole_ns);
+	if (is_worth_words)
+		text += fmt::format(". Of that, {} µs are the probes', in which layers isn't known",
+							stats::effect_text(by_probes).substr(1));
+	if (!sure.empty())
+		text += ". " + (is_worth_words ? fmt::format("More than they add is in: {}", fmt::join(sure, "; "))
+									   : sure_words(difference, sure));
+	if (!perhaps.empty())
+		text += fmt::format(". {} may have made: {}", is_worth_words ? "They" : "Probes", fmt::join(perhaps, "; "));
+	return text + less_words(difference);
 }
 
 } // namespace icepath::text

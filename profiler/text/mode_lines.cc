@@ -71,9 +71,17 @@ void add_mode_differences(Page &page, const analysis::CellResult &cell)
 {
 	page.heading(model::title(cell.cell));
 	page.paragraph("modes", cell.modes.all.empty() ? "this run shows one" : modes_sentence(cell));
-	if (const std::string probes = probes_text(cell); !probes.empty())
+	const std::vector<explain::ModeDifference> differences = explain::mode_differences(cell);
+	std::string probes = probes_text(cell);
+	if (!differences.empty())
+		probes += fmt::format("{}they add {} to the p50. What follows is of messages with them: in which modes and "
+							  "layers that lies isn't known",
+							  probes.empty() ? "" : "; ",
+							  cell.observer_effect.p50 ? stats::effect_text(cell.observer_effect.p50) + " µs"
+													   : "an unknown time");
+	if (!probes.empty())
 		page.paragraph("probes", probes);
-	for (const explain::ModeDifference &modes : explain::mode_differences(cell))
+	for (const explain::ModeDifference &modes : differences)
 		add_difference(page, modes.of,
 					   {fmt::format("mode {}", modes.slow + 1), fmt::format("mode {}", modes.fast + 1), "difference",
 						"of difference", true});

@@ -177,7 +177,7 @@ std::vector<std::string> names_of_all(const analysis::RunResult &result, const s
 std::string what_takes_most(const analysis::RunResult &result)
 {
 	std::vector<OfKind> kinds;
-	std::vector<size_t> hidden;
+	std::vector<size_t> hidden, perhaps_by_probes;
 	size_t known = 0;
 	for (size_t i = 0; i < result.cells.size(); ++i) {
 		if (explain::hides_modes(result.cells[i]))
@@ -186,6 +186,8 @@ std::string what_takes_most(const analysis::RunResult &result)
 		if (!most)
 			continue;
 		++known;
+		if (most->perhaps_by_probes)
+			perhaps_by_probes.push_back(i);
 		auto found = std::ranges::find(kinds, most->kind, &OfKind::kind);
 		if (found == kinds.end())
 			found = kinds.insert(kinds.end(), {most->kind, {}});
@@ -210,6 +212,11 @@ std::string what_takes_most(const analysis::RunResult &result)
 	if (!hidden.empty())
 		text += fmt::format(", without {}, of whose modes none has most messages or too little is known",
 							listed(names_of_all(result, hidden)));
+	if (!perhaps_by_probes.empty())
+		text += ". Probes may have made it so" + (perhaps_by_probes.size() == known ? ""
+												  : perhaps_by_probes.size() <= kMostNames
+													  ? " in " + listed(names_of_all(result, perhaps_by_probes))
+													  : fmt::format(" in {} of them", perhaps_by_probes.size()));
 	return text + ".";
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "profiler/explain/difference.h"
 #include "profiler/text/compare_lines.h"
 #include "profiler/text/markdown.h"
 
@@ -107,6 +108,31 @@ TEST(CompareWords, MarkdownFitsAComment)
 	EXPECT_LE(page.size(), kLongestComment);
 	for (const char *part : {"### new against base", "more lines have no room here", "| **slower** |", "library"})
 		EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+// As `icepath explain --against` does.
+TEST(CompareWords, DontGiveAsTheCauseWhatProbesMayHaveMade)
+{
+	analysis::RunResult run;
+	run.cells.resize(2);
+	run.cells[1].cell.arm = "new";
+	run.cells[0].observer_effect.p50 = stats::Effect{100, 20, stats::Interval{90, 110}};
+	explain::Difference difference;
+	difference.of = {3000, 1000, stats::Interval{1900, 2100}, {}};
+	const explain::DifferenceRow row{
+		model::Layer::SenderUser, model::Part::None, path::Role::Sender, 0, {}, difference.of};
+	difference.kinds = {{analysis::LayerKind::Library, {row}, difference.of}};
+	compare::ComparedCell cell;
+	cell.against.emplace();
+	cell.against->slower = 1;
+	cell.against->difference = difference;
+	const std::string longer = "a typical message with probes takes 2.00 µs longer in new. ";
+	run.cells[1].observer_effect.p50 = stats::Effect{100, 20, stats::Interval{90, 110}};
+	EXPECT_TRUE(carried_words(run, cell).starts_with(longer + "Of that, library 2.00 µs")) << carried_words(run, cell);
+	run.cells[1].observer_effect.p50 = stats::Effect{1600, 20, stats::Interval{1000, 2200}};
+	EXPECT_TRUE(carried_words(run, cell).starts_with(
+		longer + "Of that, 1.50 ±0.60 µs are the probes', in which layers isn't known. They may have made: library"))
+		<< carried_words(run, cell);
 }
 
 TEST(CompareWords, SayHowTwoRunsAreCompared)

@@ -146,6 +146,36 @@ TEST_F(AgainstTest, WhatProbesAddToOneAloneIsTheirPartOfTheDifference)
 	EXPECT_EQ(printed(result, explain_against(result, 0, 1)).find("to the two p50s"), std::string::npos);
 }
 
+// A library's system calls are traced, a transport's aren't: that isn't the library's time.
+TEST_F(AgainstTest, WhatProbesMayHaveMadeIsNotGivenAsTheCause)
+{
+	analysis::RunResult result = run_of(temporary, {});
+	result.cells[1].observer_effect.p50 = {500, 10, stats::Interval{500, 500}};
+	const auto because = [&](double added_ns, double half_ns) {
+		result.cells[0].observer_effect.p50 = {added_ns + 500, 12,
+											   stats::Interval{added_ns + 500 - half_ns, added_ns + 500 + half_ns}};
+		const std::string text = printed(result, explain_against(result, 0, 1));
+		const size_t begin = text.find("because   ") + 10;
+		return text.substr(begin, text.find("\nprobes ") - begin);
+	};
+	const std::string longer = "a typical message with probes takes 3.00 µs longer", waiting = "waiting for a CPU 3.0";
+	EXPECT_TRUE(because(0, 10).starts_with(longer + ". Of that, " + waiting)) << because(0, 10);
+	EXPECT_TRUE(because(-2000, 10).starts_with(longer + ". Of that, " + waiting)) << "they hide some";
+	EXPECT_TRUE(because(0, 2900).starts_with(longer + ". Of that, " + waiting)) << "it is more than they may add";
+	EXPECT_TRUE(because(0, 3100).starts_with(longer + ". Probes may have made: " + waiting)) << because(0, 3100);
+	const std::string of_that = longer + ". Of that, 2.50 ±",
+					  unknown = " µs are the probes', in which layers isn't known";
+	EXPECT_TRUE(because(2500, 600).starts_with(of_that + "0.60" + unknown + ". They may have made: " + waiting))
+		<< because(2500, 600);
+	EXPECT_TRUE(because(2500, 100).starts_with(of_that + "0.10" + unknown + ". More than they add is in: " + waiting))
+		<< because(2500, 100);
+	EXPECT_TRUE(because(3500, 100).starts_with(longer + ". The probes make more than that, 3.50 ±0.10 µs"))
+		<< because(3500, 100);
+	EXPECT_EQ(because(3500, 100).find("waiting"), std::string::npos) << because(3500, 100);
+	result.cells[1].observer_effect.p50->interval = {};
+	EXPECT_TRUE(because(0, 10).starts_with(longer + ". Probes may have made: " + waiting)) << "nobody knows how much";
+}
+
 TEST_F(AgainstTest, AskedTheOtherWayRoundSaysSo)
 {
 	const analysis::RunResult result = run_of(temporary, {});

@@ -181,6 +181,8 @@ TEST_F(Modes, DifferByLayersThatAddUp)
 	const std::string text = explained("pingpong");
 	EXPECT_NE(text.find("waiting for a CPU"), std::string::npos) << text;
 	EXPECT_NE(text.find("+6.005"), std::string::npos) << text;
+	const size_t probes = text.find("add -1.48 "), layers = text.find("mode 1  mode 2");
+	EXPECT_LT(probes, layers) << "what probes add to layers is told before these\n" << text;
 	EXPECT_NE(explained("").find("2 modes: "), std::string::npos);
 }
 

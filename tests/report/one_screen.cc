@@ -39,6 +39,7 @@ analysis::CellResult made_cell(const std::string &target, const std::vector<Piec
 	cell.times.latency.intervals[0] = stats::Interval{p50 * 0.95, p50 * 1.05};
 	cell.times.latency.intervals[2] = stats::Interval{p50 * 2.4, p50 * 3.6};
 	cell.messages.sent = cell.messages.received = 10'000;
+	cell.observer_effect.p50 = stats::Effect{0, 20, stats::Interval{0, 0}};
 	cell.used.cpu_per_message = {analysis::CpuTime{1000, 2000}, analysis::CpuTime{1000, 2000}};
 	return cell;
 }

@@ -248,6 +248,23 @@ TEST(Verdict, CountsALibrarysCodeAsTheLibrarys)
 	EXPECT_EQ(explain::most_time(cell)->kind, analysis::LayerKind::Library);
 }
 
+// What probes add may all lie in the kind that leads.
+TEST(Verdict, SaysWhereProbesMayHaveMadeAKindTheLargest)
+{
+	analysis::CellResult mine = made_cell("mine",
+										  {{Layer::SenderUser, Part::None, 1500}, {Layer::Wakeup, Part::None, 500}}),
+						 other = made_cell("other", {{Layer::SenderUser, Part::None, 5000}});
+	const auto text_of = [&] { return text::verdict_text(made_run({mine, other})); };
+	mine.observer_effect.p50 = stats::Effect{900, 20, stats::Interval{800, 1000}};
+	EXPECT_TRUE(text_of().ends_with("is your code (75 to 100 %).")) << text_of();
+	mine.observer_effect.p50->interval = stats::Interval{799, 1001};
+	EXPECT_TRUE(text_of().ends_with("is your code (75 to 100 %). Probes may have made it so in mine.")) << text_of();
+	mine.observer_effect.p50->interval = {};
+	EXPECT_TRUE(text_of().ends_with(" Probes may have made it so in mine.")) << "what they add isn't known";
+	other.observer_effect.p50 = {};
+	EXPECT_TRUE(text_of().ends_with("is your code (75 to 100 %). Probes may have made it so.")) << text_of();
+}
+
 // A slow mode that few messages are in has most of the time, and says nothing of a typical message.
 TEST(Verdict, IsOfTheModeThatMostMessagesAreIn)
 {
