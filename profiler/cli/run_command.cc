@@ -110,7 +110,9 @@ plan::Plan plan_of_all(const plan::Wishes &wishes, const std::vector<Described> 
 {
 	std::vector<plan::Plan> plans;
 	for (const Described &one : all) {
-		plans.push_back(of_arm(one.arm, [&] { return plan::make(wishes, one.targets, cpus); }));
+		plan::Wishes of_one = wishes;
+		of_one.not_loaded = one.notices;
+		plans.push_back(of_arm(one.arm, [&] { return plan::make(of_one, one.targets, cpus); }));
 		plans.back().notices.insert(plans.back().notices.begin(), one.notices.begin(), one.notices.end());
 	}
 	if (arms.empty())

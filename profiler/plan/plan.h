@@ -44,6 +44,7 @@ struct Wishes {
 	// Names; a prefix before "/", for all names that have it; or "all", "all-transports" and "all-installed": every
 	// target that works here, the kernel's, and middleware's. Empty: the usual ones.
 	std::vector<std::string> targets;
+	std::vector<std::string> not_loaded; // why plug-ins that are there have no targets, one of which may be meant
 	std::vector<model::Pattern> patterns; // at least one
 	// Of patterns other than pingpong, measure one target of each kind only: a default run tells no more apart.
 	bool one_of_each_kind = false;

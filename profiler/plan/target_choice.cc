@@ -2,13 +2,13 @@
 #include "profiler/plan/target_choice.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <string_view>
 
 #include "profiler/failure.h"
+#include "profiler/plan/unknown_target.h"
 
 namespace icepath::plan {
 namespace {
@@ -84,13 +84,8 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 			choose_all(targets, is_of_group, chosen, plan);
 			continue;
 		}
-		if (found == targets.end()) {
-			std::vector<std::string> names;
-			for (const Target &target : targets)
-				names.push_back(target.name);
-			throw Failure(ExitCode::Usage,
-						  fmt::format("unknown target \"{}\": there are {}", wanted, fmt::join(names, ", ")));
-		}
+		if (found == targets.end())
+			throw Failure(ExitCode::Usage, unknown_target(wanted, targets, wishes.not_loaded));
 		if (found->why_not.empty()) {
 			add_once(chosen, &*found);
 			continue;

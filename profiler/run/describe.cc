@@ -76,9 +76,9 @@ std::vector<targets::Target> describe_plugins(const std::vector<std::string> &pa
 {
 	std::vector<targets::Target> targets;
 	for (const std::string &path : paths) {
-		const std::string file = fs::path(path).filename();
+		const std::string file = fs::path(path).filename(), describing = "worker that describes " + file;
 		try {
-			Worker describer(worker_program(), "worker that describes " + file, nullptr, environment);
+			Worker describer(worker_program(), describing, nullptr, environment);
 			worker::Request request{};
 			request.kind = worker::RequestKind::Describe;
 			if (path.size() >= sizeof(request.plugin))
@@ -93,7 +93,9 @@ std::vector<targets::Target> describe_plugins(const std::vector<std::string> &pa
 				targets.push_back(target_of(path, reply));
 			}
 		} catch (const WorkerFailed &failure) {
-			notices.push_back(failure.what());
+			// Whatever the file is to blame for begins with its name.
+			const std::string why = failure.what(), prefix = describing + ": ";
+			notices.push_back(why.starts_with(prefix + file) ? why.substr(prefix.size()) : why);
 		}
 	}
 	return targets;

@@ -43,7 +43,7 @@ TEST_P(BadInput, OneSentenceAndTheRightExitCode)
 INSTANTIATE_TEST_SUITE_P(
 	Cases, BadInput,
 	testing::Values(
-		Bad{"UnknownTransport", {"run", "-t", "pigeon"}, 2, "unknown target \"pigeon\".*uds-stream"},
+		Bad{"UnknownTransport", {"run", "-t", "pigeon"}, 2, "unknown target \"pigeon\".*icepath list"},
 		Bad{"UnknownCommand", {"fly"}, 2, "fly"}, Bad{"UnknownOption", {"run", "--fast"}, 2, "fast"},
 		Bad{"UnknownWait", {"run", "-w", "nap"}, 2, "--wait: \"nap\""},
 		Bad{"UnknownPattern", {"run", "--patterns", "zigzag"}, 2, "--patterns: \"zigzag\""},

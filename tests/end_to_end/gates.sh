@@ -50,10 +50,10 @@ case_of 'two builds' 2 'icepath compare' "$icepath" "${pipe[@]}" -d 60 --expect 
 mkdir plugins
 printf '%s\n' '#include "icepath/plugin.h"' 'static struct icepath_plugin older;' \
 	'const struct icepath_plugin *icepath_plugin_get(void)' \
-	'{ older.size = sizeof older; older.abi = 8 << 16; older.name = "older"; return &older; }' >older.c
+	'{ older.size = sizeof older; older.abi = 8; older.name = "older"; return &older; }' >older.c
 c++ -x c -shared -fPIC -I "$source/include" -o plugins/icepath-older.so older.c || failed=1
 older=(env "ICEPATH_PLUGIN_PATH=$(dirname "$icepath")/../lib/icepath:$folder/plugins")
-case_of 'a plug-in of an older ABI' 2 'unknown target "older"' \
+case_of 'a plug-in of an older ABI' 2 'unknown target "older": icepath-older.so was built for plug-in interface 8.0' \
 	"${older[@]}" "$icepath" run -q -t pipe,older -s 64 --patterns pingpong -d 3 --expect 'lost == 0'
 
 # A library whose daemon isn't there, beside a cell that is met.
