@@ -40,7 +40,7 @@ const icepath_target *target(uint32_t n)
 		icepath_target it{};
 		it.size = sizeof(it);
 		it.name = "template";
-		it.summary = "the template of an adapter";
+		it.summary = "a pair of sockets, to be replaced by a library";
 		// Only what the library really does: `block` sleeps in the receiving call, `poll` and `spin` never sleep,
 		// `epoll` sleeps in a readiness wait (a waitset).
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
@@ -50,7 +50,7 @@ const icepath_target *target(uint32_t n)
 		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
 		// it.capabilities = ICEPATH_CAN_LOAN if nothing is copied: then set loan() and the three functions after it
 		it.max_payload_bytes = library::kLargest;
-		it.max_payload_why = "the template's library carries 64 KiB";
+		it.max_payload_why = "the library carries 64 KiB";
 		// it.qos = 1u << ICEPATH_QOS_DEPTH | …: what icepath_open::qos may ask for; granted() then returns the
 		// values in effect
 		// it.why_not = "…: what is missing here, and the remedy";
@@ -59,9 +59,9 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &only : nullptr;
 }
 
-// Side 0 makes what both ends need and gives side 1 its part: names, descriptors. The library's threads, participants
-// and sessions begin here. The ends are in two processes, or in one (--place). Both send and receive, in turns, but in
-// one-way patterns, where side 0 sends.
+// Side 0 makes what both ends need and gives side 1 its descriptors. The library's threads, participants and sessions
+// begin here. The ends are in two processes, or in one (--between). Both send and receive, in turns, but in one-way
+// patterns, where side 0 sends.
 int set_up(icepath_endpoint &end)
 {
 	if (!end.makes())
@@ -74,12 +74,16 @@ int set_up(icepath_endpoint &end)
 	return ICEPATH_OK;
 }
 
+// A library that joins its ends by a name needs no descriptors: both ends have the same `how->name`, which is new for
+// each channel. Keep it after open_one_of(): (*endpoint)->name = how->name, a std::string of the endpoint; `side` tells
+// the ends apart.
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, set_up);
 }
 
-// Side 1 first, with side 0's address, then side 0 with side 1's. From here on messages go.
+// Side 1 first, with side 0's address, then side 0 with side 1's. From here on messages go. meet() takes how many
+// descriptors the peer gave, 0 if none did, and keeps the one that icepath adds: by it the peer's death is noticed.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, end->makes() ? 0 : 1); status != ICEPATH_OK)
@@ -90,7 +94,11 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 }
 
 // Stamps go directly before and after the library's call, with nothing in between. For a library whose calls return as
-// write(2) and read(2) do, send_by_calls() and recv_by_calls() stamp, retry, and check for cancellation.
+// write(2) and read(2) do, send_by_calls() and recv_by_calls() stamp, retry, and check for cancellation. So a call
+// returns how many bytes it moved, or -1 with errno set: EAGAIN where there is no message or no room, which is tried
+// again; EPIPE or ECONNRESET where the peer is gone; any other is a failure. A call that sleeps must come back with
+// EINTR when a signal arrives: that is how it is cancelled. A library that sleeps again then needs a timeout, or a
+// cancel() of its own that wakes it (table.cancel).
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	return send_by_calls(*end, *message, "publish",
@@ -112,7 +120,9 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table =
 			plugin_table<icepath_endpoint>("template", target, open_end, connect_end, send_message, recv_message);
-		table.library_version = "template 1"; // the library's version
+		// The library's name and version, as the report shows them.
+		table.library_version = "template"
+								" 1";
 		// table.sockets: those that carry messages, if the library exposes them; the probes watch these.
 		return table;
 	}();

@@ -108,9 +108,15 @@ figures() {
 	python3 -B tools/figures_in_docs.py --check
 }
 
-# The tutorial shows what its commands printed when they were stored.
+# The tutorial shows what its commands printed when they were stored. Its sed leaves no name of the template's where a
+# report shows it.
 tutorial() {
 	python3 -B tools/tutorial.py --check
+	template=middleware_adapters/template/template.cc
+	script=$(sed -n "s/^    \$ sed '\(.*\)' SOURCE\/$(echo $template | sed 's,/,.,g') .*/\1/p" docs/tutorial.md)
+	[ -n "$script" ] || echo "docs/tutorial.md has no sed that copies $template"
+	sed "$script" $template | grep -n -v -E '^[[:space:]]*(//|#include)' | grep '"[^"]*template[^"]*"' |
+		sed "s,^,$template after the tutorial's sed: ," || true
 }
 
 # A program in Python that imports a file of the tree leaves no __pycache__ beside it, which would be root's after sudo.
@@ -128,7 +134,8 @@ build_folders() {
 		sed 's/^\([0-9]*\):.*/Makefile:\1: name the folder by $(BUILD)/' || true
 }
 
-# docs/options.md is what icepath prints, each command has a chapter in a page, and options that pages name exist.
+# docs/options.md is what icepath prints, each command has a chapter in a page, and options exist that pages name, or
+# the comments of what authors of plug-ins read.
 options() {
 	[ -x "$icepath" ] || { echo "skipped: $icepath isn't built"; exit 77; }
 	"$icepath" gen options | diff docs/options.md - >"$build/options.diff" ||
@@ -143,6 +150,8 @@ options() {
 		echo "$pages" | xargs grep -o -E -e 'icepath [a-z]+ [^`|>;]*'
 		grep -H -o -E -e '`(-[a-z], )?--[a-z][a-z0-9-]+' README.md docs/tutorial.md docs/measuring.md docs/machine.md \
 			docs/reading.md docs/explaining.md docs/formats.md
+		grep -H -o -E -e '[ (`]--[a-z][a-z0-9-]+' middleware_adapters/template/*.* include/icepath/plugin.h \
+			plugin_kit/*.h | tr '(' ' '
 	} | while IFS=: read -r page code; do
 		echo "$code" | grep -o -E -e '(^|[ `])--[a-z][a-z0-9-]+' | tr -d ' `' | sed "s,$, $page,"
 	done | sort -u >"$build/options.found"
