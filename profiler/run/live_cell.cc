@@ -161,6 +161,15 @@ void LiveCell::take_places(privilege::Helper &helper)
 	}
 }
 
+std::string LiveCell::not_locked_notice() const
+{
+	return not_locked_.empty()
+			   ? ""
+			   : fmt::format("{}: its workers' memory isn't locked: {}. Where memory runs short, messages may wait for "
+							 "their pages: raise RLIMIT_MEMLOCK (docker run --ulimit memlock=-1)",
+							 title(), not_locked_);
+}
+
 // Includes what the plug-in has mapped by now.
 void LiveCell::lock_memory()
 {

@@ -90,6 +90,9 @@ public:
 	const model::Qos &granted() const { return granted_; } // by the library
 	// Why the workers' memory isn't locked; empty: it is, or needn't be.
 	const std::string &not_locked() const { return not_locked_; }
+	// The same as a notice of the run: whether it matters, and what mends it. Middleware alone meets the limit where
+	// root can't raise it, because CAP_IPC_LOCK doesn't count in a user namespace (cpuset/soft.cc).
+	std::string not_locked_notice() const;
 	std::string title() const { return model::title(cell_); }
 
 private:

@@ -28,8 +28,8 @@ uint64_t RunCells::open(size_t cell)
 		course.cell = opener_.open(cell, std::move(course.cell));
 		course.tried_again = course.state == State::Failed;
 		course.state = State::Fresh;
-		if (const std::string &why = course.cell->not_locked(); !why.empty())
-			notices_.add(fmt::format("{}: its workers' memory isn't locked: {}", model::title(head_.cells[cell]), why));
+		if (const std::string notice = course.cell->not_locked_notice(); !notice.empty())
+			notices_.add(notice);
 		const Openings &openings = opener_.of(cell);
 		if (openings.done == 1) {
 			head_.cells[cell].granted = course.cell->granted();

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers' memory is locked if that is asked for and allowed; otherwise not_locked() says why not.
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -63,6 +68,34 @@ TEST_P(LockedMemory, IsAllThatAWorkerHas)
 	const model::Block block = run_alone(live, wish, privilege::SlotsView(), nullptr);
 	EXPECT_EQ(block.failure, "") << "locked or not, it measures";
 	EXPECT_EQ(block.flows[0].recvs.size(), 12u);
+}
+
+// Middleware's workers, in a user namespace, meet the limit also as root's.
+TEST(MemoryThatIsNotLocked, SaysWhetherThatMattersAndWhatMendsIt)
+{
+	const rlimit less{0, 0};
+	// In a process of its own, whose workers inherit the limit and lack the capability.
+	EXPECT_EXIT(
+		{
+			setrlimit(RLIMIT_MEMLOCK, &less);
+			prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK);
+			privilege::Identity user;
+			user.uid = getuid();
+			user.was_root = true;
+			privilege::Helper helper{user};
+			model::Cell cell;
+			cell.target = "pipe";
+			cell.pattern = model::Pattern::OneWay;
+			cell.graph =
+				model::star(1, std::vector(2, static_cast<uint32_t>(sched_getcpu())), model::Between::Processes, false);
+			Surroundings around;
+			around.isolated.locks_memory = true;
+			const LiveCell live(cell, PIPE_PLUGIN, 0, 20, privilege::SlotsView(), helper, around);
+			std::fputs(live.not_locked_notice().c_str(), stderr);
+			std::_Exit(0);
+		},
+		testing::ExitedWithCode(0),
+		"isn't locked: mlockall: .*memory runs short, messages may wait.*--ulimit memlock=-1");
 }
 
 TEST_P(LockedMemory, IsLeftWhereNobodyAsks)
