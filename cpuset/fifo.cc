@@ -29,6 +29,12 @@ bool may_run_fifo(int priority)
 	return true;
 }
 
+std::string limiting_setting(const Machine &machine)
+{
+	return machine.has_fair_server ? fmt::format("echo 50000000 >{}/cpuN/runtime", kFairServers)
+								   : "sysctl kernel.sched_rt_runtime_us=950000";
+}
+
 } // namespace
 
 FifoRights fifo_rights(bool stays_root)
@@ -65,20 +71,19 @@ std::optional<std::string> fifo_without_sleep(const Machine &machine, const std:
 {
 	const bool takes_all = std::ranges::all_of(
 		machine.cpus, [&](const Cpu &cpu) { return std::ranges::find(cpus, cpu.number) != cpus.end(); });
-	if (!machine.throttles_real_time() && takes_all)
-		throw Failure(
-			ExitCode::MachineCannot,
-			"--sched fifo: sides that never sleep would take every CPU, and nothing else would run, because "
-			"kernel.sched_rt_runtime_us doesn't limit real-time tasks: leave a CPU out (--cpus), or set the limit "
-			"(sysctl kernel.sched_rt_runtime_us=950000)");
-	if (!machine.throttles_real_time())
+	const std::optional<RealTimeLimit> limit = machine.real_time_limit();
+	if (!limit && takes_all)
+		throw Failure(ExitCode::MachineCannot,
+					  "--sched fifo: sides that never sleep would take every CPU, and nothing else would run, because "
+					  "no setting of the kernel limits real-time tasks: leave a CPU out (--cpus), or set a limit (" +
+						  limiting_setting(machine) + ")");
+	if (!limit)
 		return std::nullopt;
 	return fmt::format(
 		"under SCHED_FIFO, the kernel would stop sides that never sleep for up to {} of every {} ms, once "
-		"they have run for {} (kernel.sched_rt_runtime_us): a notice of each such cell says whether "
-		"they lost their CPUs",
-		static_cast<double>(machine.rt_period_us - machine.rt_runtime_us) / 1000,
-		static_cast<double>(machine.rt_period_us) / 1000, static_cast<double>(machine.rt_runtime_us) / 1000);
+		"they have run for {} ({}): a notice of each such cell says whether they lost their CPUs",
+		limit->kept_ms, limit->period_ms, limit->period_ms - limit->kept_ms,
+		limit->by_sysctl ? "kernel.sched_rt_runtime_us" : "the fair server of the kernel");
 }
 
 } // namespace icepath::cpuset

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "profiler/stats/quantity.h"
+
 namespace icepath::cpuset {
 namespace {
 
@@ -15,6 +17,12 @@ std::vector<const Cpu *> chosen(const Machine &machine, const Choice &choice)
 		cpus.push_back(machine.find(choice.receiver));
 	std::erase(cpus, nullptr);
 	return cpus;
+}
+
+// " 9 050 156 times"; empty if it is unknown.
+std::string times(const Irq &irq, const CpuList &cpus)
+{
+	return irq.came.empty() ? "" : fmt::format(" {} times", stats::count(came_to(irq, cpus)));
 }
 
 // The CPUs for which `test` is false.
@@ -31,16 +39,15 @@ template <typename Test> CpuList lacking(const std::vector<const Cpu *> &cpus, T
 // "CPU 3", "CPUs 3-4".
 std::string named(const CpuList &cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + format_cpulist(cpus); }
 
-// What to boot with. One CPU has to stay with the machine.
-std::string boot_with(const std::string &parameter, const Machine &machine, CpuList cpus)
+// What to boot with. `alone`: the CPU to measure on if all are measured on, because one has to stay with the machine.
+template <typename Parameters>
+std::string boot_with(const Parameters &parameters, const Machine &machine, const CpuList &cpus, uint32_t alone)
 {
 	if (cpus.size() < machine.online().size())
-		return fmt::format("boot with {}{}", parameter, format_cpulist(cpus));
+		return "boot with " + parameters(cpus);
 	if (cpus.size() == 1)
 		return "use a machine with another CPU, which stays with everything else";
-	cpus.erase(cpus.begin());
-	return fmt::format("boot with {0}{1}, and measure there alone (--cpus {2},{2})", parameter, format_cpulist(cpus),
-					   cpus.back());
+	return fmt::format("boot with {}, and measure there alone: {}", parameters(CpuList{alone}), alone_on(alone));
 }
 
 IsolationItem other_tasks(const Machine &machine, const std::vector<const Cpu *> &cpus)
@@ -50,7 +57,8 @@ IsolationItem other_tasks(const Machine &machine, const std::vector<const Cpu *>
 		return {"other_tasks", true, "the kernel puts no other tasks on these CPUs", "", ""};
 	return {"other_tasks", false, "open to every task of this machine: " + named(shared),
 			"other tasks delay messages: runqueue and preempted, with the task's name",
-			boot_with("isolcpus=domain,managed_irq,", machine, shared)};
+			boot_with([&](const CpuList &those) { return isolating_parameters(machine, those); }, machine, shared,
+					  lone_cpu(machine))};
 }
 
 IsolationItem timer_tick(const Machine &machine, const std::vector<const Cpu *> &cpus)
@@ -60,26 +68,33 @@ IsolationItem timer_tick(const Machine &machine, const std::vector<const Cpu *> 
 		return {"timer_tick", true, "nohz_full: no tick while one task runs", "", ""};
 	return {"timer_tick", false, "with the scheduler's tick: " + named(ticking),
 			"a busy CPU is interrupted at every tick: interrupt, with the timer's name",
-			machine.can_stop_tick ? boot_with("nohz_full=", machine, ticking)
+			machine.can_stop_tick ? boot_with([](const CpuList &those) { return "nohz_full=" + format_cpulist(those); },
+											  machine, ticking, machine.online().back()) // the boot CPU keeps its tick
 								  : "a kernel with CONFIG_NO_HZ_FULL, which this one isn't"};
 }
 
 IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> &cpus)
 {
+	CpuList numbers;
+	for (const Cpu *cpu : cpus)
+		numbers.push_back(cpu->number);
+	const std::vector<const Irq *> all = irqs_of(machine, numbers);
+	std::vector<const Irq *> often = all;
+	std::erase_if(often, [&](const Irq *irq) { return !comes_often(*irq, machine, numbers); });
+	if (often.empty())
+		return {"interrupts", true,
+				all.empty()
+					? "no device interrupt goes to these CPUs"
+					: fmt::format("{} device interrupts go to these CPUs, and come practically never", all.size()),
+				"", ""};
 	std::string names;
-	size_t count = 0;
-	for (const Irq &irq : machine.irqs) {
-		if (std::none_of(cpus.begin(), cpus.end(), [&](const Cpu *cpu) { return contains(irq.cpus, cpu->number); }))
-			continue;
-		constexpr size_t kNamed = 5;
-		if (++count <= kNamed)
-			names += fmt::format("{}{} {} on {}", names.empty() ? "" : ", ", irq.number, irq.name, named(irq.cpus));
-		else if (count == kNamed + 1)
-			names += ", …";
-	}
-	if (count == 0)
-		return {"interrupts", true, "no device interrupt goes to these CPUs", "", ""};
-	return {"interrupts", false, fmt::format("{} device interrupts go to these CPUs: {}", count, names),
+	constexpr size_t kNamed = 5;
+	for (size_t i = 0; i < std::min(often.size(), kNamed); ++i)
+		names += fmt::format("{}{} {} on {}{}", names.empty() ? "" : ", ", often[i]->number, often[i]->name,
+							 named(often[i]->cpus), times(*often[i], numbers));
+	return {"interrupts", false,
+			fmt::format("{} device interrupts go to these CPUs{}: {}{}", often.size(),
+						often.front()->came.empty() ? "" : ", since boot", names, often.size() > kNamed ? ", …" : ""),
 			"a device interrupt stops a worker: interrupt, with its name",
 			"write another CPU to /proc/irq/NUMBER/smp_affinity_list, or boot with irqaffinity="};
 }
@@ -133,13 +148,23 @@ IsolationItem idle_states(const std::vector<const Cpu *> &cpus, const std::vecto
 
 IsolationItem rt_throttling(const Machine &machine)
 {
-	if (!machine.throttles_real_time())
+	const std::optional<RealTimeLimit> limit = machine.real_time_limit();
+	if (!limit)
 		return {"rt_throttling", true, "real-time tasks are never throttled", "", ""};
+	std::string remedy;
+	if (limit->by_fair_server)
+		remedy = fmt::format("{}echo 0 >{}/cpuN/runtime for these CPUs",
+							 machine.fair_servers.empty() ? "as root, with debugfs mounted: " : "", kFairServers);
+	if (limit->by_sysctl)
+		remedy += std::string(remedy.empty() ? "" : ", and ") + "sysctl kernel.sched_rt_runtime_us=-1";
 	return {"rt_throttling", false,
-			fmt::format("real-time tasks get {} of every {} ms", static_cast<double>(machine.rt_runtime_us) / 1000,
-						static_cast<double>(machine.rt_period_us) / 1000),
-			"a real-time worker that polls without a pause may lose the rest to other tasks: preempted",
-			"sysctl kernel.sched_rt_runtime_us=-1, where a hung real-time task may hang the machine"};
+			fmt::format("ordinary tasks may take {} of every {} ms from real-time tasks ({})", limit->kept_ms,
+						limit->period_ms,
+						!limit->by_fair_server ? "kernel.sched_rt_runtime_us"
+						: !limit->by_sysctl    ? "the kernel's fair server"
+											   : "the kernel's fair server, and kernel.sched_rt_runtime_us"),
+			"a real-time worker that polls without a pause may lose that to other tasks: preempted",
+			remedy + ", where a hung real-time task may hang the machine"};
 }
 
 IsolationItem hypervisor(const Machine &machine)
@@ -177,6 +202,61 @@ IsolationItem housekeeping(const Choice &choice)
 }
 
 } // namespace
+
+uint64_t came_to(const Irq &irq, const CpuList &cpus)
+{
+	uint64_t times = 0;
+	for (const uint32_t cpu : cpus)
+		times += irq.came_to(cpu);
+	return times;
+}
+
+std::vector<const Irq *> irqs_of(const Machine &machine, const CpuList &cpus)
+{
+	std::vector<const Irq *> irqs;
+	for (const Irq &irq : machine.irqs)
+		if (std::ranges::any_of(cpus, [&](uint32_t cpu) { return contains(irq.cpus, cpu); }))
+			irqs.push_back(&irq);
+	std::ranges::stable_sort(irqs, std::ranges::greater(), [&](const Irq *irq) { return came_to(*irq, cpus); });
+	return irqs;
+}
+
+bool is_often(uint64_t times, const Machine &machine)
+{
+	constexpr double kOftenS = 60;
+	return static_cast<double>(times) * kOftenS > machine.up_s;
+}
+
+bool comes_often(const Irq &irq, const Machine &machine, const CpuList &cpus)
+{
+	return irq.came.empty() || is_often(came_to(irq, cpus), machine);
+}
+
+uint32_t lone_cpu(const Machine &machine)
+{
+	const auto fixed = [&](uint32_t cpu) {
+		uint64_t times = 0;
+		for (const Irq *irq : irqs_of(machine, {cpu}))
+			times += irq->fixed.empty() || !comes_often(*irq, machine, {cpu}) ? 0 : irq->came_to(cpu);
+		return times;
+	};
+	CpuList allowed = machine.online();
+	std::erase_if(allowed, [&](uint32_t cpu) { return !machine.find(cpu)->allowed; });
+	const CpuList cpus = allowed.empty() ? machine.online() : allowed;
+	return *std::ranges::min_element(cpus.rbegin(), cpus.rend(), {}, fixed);
+}
+
+std::string alone_on(uint32_t cpu)
+{
+	return fmt::format("--cpus {0},{0} (both sides take turns there: another experiment)", cpu);
+}
+
+std::string isolating_parameters(const Machine &machine, const CpuList &cpus)
+{
+	CpuList others = machine.online();
+	std::erase_if(others, [&](uint32_t cpu) { return contains(cpus, cpu); });
+	return fmt::format("isolcpus=domain,managed_irq,{} irqaffinity={}", format_cpulist(cpus), format_cpulist(others));
+}
 
 Isolation look_at_isolation(const Machine &machine, const Choice &choice, Level level, const std::vector<Step> &steps)
 {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "cpuset/interrupt_table.h"
 #include "profiler/failure.h"
 
 namespace icepath::cpuset {
@@ -96,10 +98,11 @@ Cpu read_cpu(const std::string &cpu_path, uint32_t number)
 	return cpu;
 }
 
-std::vector<Irq> read_irqs(const std::string &directory)
+std::vector<Irq> read_irqs(const std::string &root)
 {
+	const InterruptTable table = read_interrupts(root);
 	std::vector<Irq> irqs;
-	for (const fs::path &path : entries(directory)) {
+	for (const fs::path &path : entries(root + "/proc/irq")) {
 		const auto number = parse_cpu(path.filename().string());
 		if (!number)
 			continue;
@@ -115,7 +118,10 @@ std::vector<Irq> read_irqs(const std::string &directory)
 		CpuList cpus = read_cpulist(path / "effective_affinity_list");
 		if (cpus.empty())
 			cpus = read_cpulist(path / "smp_affinity_list");
-		irqs.push_back({*number, name, cpus});
+		Irq &irq = irqs.emplace_back(Irq{*number, name, cpus});
+		const auto row = std::ranges::find(table.rows, std::to_string(*number), &InterruptRow::label);
+		for (size_t i = 0; row != table.rows.end() && i < row->counts.size(); i++)
+			irq.came.emplace_back(table.cpus[i], row->counts[i]);
 	}
 	std::sort(irqs.begin(), irqs.end(), [](const Irq &a, const Irq &b) { return a.number < b.number; });
 	return irqs;
@@ -131,6 +137,27 @@ bool read_hypervisor(const std::string &root)
 		if (line.starts_with("flags"))
 			return (line + ' ').find(" hypervisor ") != std::string::npos;
 	return false;
+}
+
+bool is_from_6_12(const std::string &root)
+{
+	int major = 0, minor = 0;
+	std::sscanf(read_line(root + "/proc/sys/kernel/osrelease").c_str(), "%d.%d", &major, &minor);
+	return std::pair(major, minor) >= std::pair(6, 12);
+}
+
+std::vector<FairServer> read_fair_servers(const std::string &root, const CpuList &cpus)
+{
+	std::vector<FairServer> servers;
+	for (const uint32_t cpu : cpus) {
+		const std::string folder = root + fmt::format("{}/cpu{}/", kFairServers, cpu);
+		const auto runtime_ns = read_integer<uint64_t>(folder + "runtime"),
+				   period_ns = read_integer<uint64_t>(folder + "period");
+		if (!runtime_ns || !period_ns)
+			return {};
+		servers.push_back({*runtime_ns, *period_ns});
+	}
+	return servers;
 }
 
 CpuList get_affinity()
@@ -183,9 +210,30 @@ const Cpu *Machine::find(uint32_t number) const
 	return nullptr;
 }
 
-bool Machine::throttles_real_time() const
+uint64_t Irq::came_to(uint32_t cpu) const
 {
-	return rt_runtime_us >= 0 && rt_period_us > 0 && rt_runtime_us < rt_period_us;
+	const auto at = std::ranges::find(came, cpu, &decltype(came)::value_type::first);
+	return at == came.end() ? 0 : at->second;
+}
+
+std::optional<RealTimeLimit> Machine::real_time_limit() const
+{
+	RealTimeLimit limit;
+	// With the fair server, the kernel limits only groups of real-time tasks, which the topmost is too.
+	if ((!has_fair_server || has_rt_groups) && rt_runtime_us >= 0 && rt_runtime_us < rt_period_us) {
+		limit = {static_cast<double>(rt_period_us - rt_runtime_us) / 1e3, static_cast<double>(rt_period_us) / 1e3};
+		limit.by_sysctl = true;
+	}
+	const std::vector<FairServer> servers = fair_servers.empty() ? std::vector{FairServer{}} : fair_servers;
+	for (const FairServer &server : servers) {
+		const double kept_ms = static_cast<double>(server.runtime_ns) / 1e6;
+		if (!has_fair_server || server.runtime_ns == 0)
+			continue;
+		limit.by_fair_server = true;
+		if (kept_ms > limit.kept_ms)
+			limit.kept_ms = kept_ms, limit.period_ms = static_cast<double>(server.period_ns) / 1e6;
+	}
+	return limit.by_sysctl || limit.by_fair_server ? std::optional(limit) : std::nullopt;
 }
 
 CpuList Machine::online() const
@@ -236,11 +284,15 @@ Machine read_machine(const Permission &permission, const std::string &root)
 		cpu.allowed = contains(permission.permitted, number) && (cpu.isolated || contains(permission.affinity, number));
 		machine.cpus.push_back(std::move(cpu));
 	}
-	machine.irqs = read_irqs(root + "/proc/irq");
+	machine.irqs = read_irqs(root);
+	std::ifstream(root + "/proc/uptime") >> machine.up_s;
 	machine.clocksource = read_line(root + "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	machine.hypervisor = read_hypervisor(root);
 	machine.rt_runtime_us = read_integer<int64_t>(root + "/proc/sys/kernel/sched_rt_runtime_us").value_or(-1);
 	machine.rt_period_us = read_integer<int64_t>(root + "/proc/sys/kernel/sched_rt_period_us").value_or(0);
+	machine.has_rt_groups = fs::exists(root + "/sys/fs/cgroup/cpu/cpu.rt_runtime_us");
+	machine.fair_servers = read_fair_servers(root, machine.online());
+	machine.has_fair_server = !machine.fair_servers.empty() || is_from_6_12(root);
 	return machine;
 }
 

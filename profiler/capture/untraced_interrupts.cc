@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string>
+
+#include "cpuset/interrupt_table.h"
 
 namespace icepath::capture {
 namespace {
@@ -17,76 +16,44 @@ constexpr std::array<std::string_view, 11> kTold = {"LOC", "RES", "CAL", "TLB", 
 													"PMI", "RTR", "MCP", "ERR", "MIS"};
 
 // A device's row begins with its number, and passes irq_handler_entry.
-bool is_told(std::string_view label)
+bool is_untraced(std::string_view label)
 {
-	return label.find_first_not_of("0123456789") == std::string_view::npos ||
-		   std::ranges::find(kTold, label) != kTold.end();
-}
-
-bool is_number(const std::string &word)
-{
-	return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-}
-
-// "           CPU0       CPU2": the online CPUs, in this order.
-std::vector<uint32_t> columns(const std::string &heading)
-{
-	std::istringstream words(heading);
-	std::vector<uint32_t> cpus;
-	for (std::string word; words >> word;)
-		if (word.starts_with("CPU") && is_number(word.substr(3)) && word.size() < 10)
-			cpus.push_back(static_cast<uint32_t>(std::stoul(word.substr(3))));
-	return cpus;
+	return label.find_first_not_of("0123456789") != std::string_view::npos &&
+		   std::ranges::find(kTold, label) == kTold.end();
 }
 
 // Rows that `wanted` accepts by their label.
 template <class Wanted>
-std::vector<model::InterruptCount> rows_of(std::string_view table, const std::vector<uint32_t> &cpus, Wanted wanted)
+std::vector<model::InterruptCount> rows_of(const cpuset::InterruptTable &table, const std::vector<uint32_t> &cpus,
+										   Wanted wanted)
 {
-	std::istringstream lines{std::string(table)};
-	std::string line;
-	std::getline(lines, line);
-	const std::vector<uint32_t> online = columns(line);
 	std::vector<model::InterruptCount> found;
-	while (std::getline(lines, line)) {
-		std::istringstream words(line);
-		model::InterruptCount row;
-		if (!(words >> row.label) || !row.label.ends_with(':'))
-			continue;
-		row.label.pop_back();
+	for (const cpuset::InterruptRow &row : table.rows) {
 		if (!wanted(row.label))
 			continue;
-		std::string word;
-		for (size_t i = 0; i < online.size() && words >> word && is_number(word) && word.size() < 20; i++)
-			if (std::ranges::find(cpus, online[i]) != cpus.end())
-				row.count += std::stoull(word);
-		std::getline(words >> std::ws, row.name);
-		found.push_back(std::move(row));
+		model::InterruptCount &counted = found.emplace_back(model::InterruptCount{row.label, row.name, 0});
+		for (size_t i = 0; i < row.counts.size(); i++)
+			if (std::ranges::find(cpus, table.cpus[i]) != cpus.end())
+				counted.count += row.counts[i];
 	}
 	return found;
-}
-
-std::string table_of_this_machine()
-{
-	std::ifstream file("/proc/interrupts");
-	return {std::istreambuf_iterator<char>(file), {}};
 }
 
 } // namespace
 
 std::vector<model::InterruptCount> untraced_interrupts(std::string_view table, const std::vector<uint32_t> &cpus)
 {
-	return rows_of(table, cpus, [](const std::string &label) { return !is_told(label); });
+	return rows_of(cpuset::parse_interrupts(table), cpus, is_untraced);
 }
 
 std::vector<model::InterruptCount> untraced_interrupts(const std::vector<uint32_t> &cpus)
 {
-	return untraced_interrupts(table_of_this_machine(), cpus);
+	return rows_of(cpuset::read_interrupts(), cpus, is_untraced);
 }
 
 std::vector<model::InterruptCount> all_interrupts(const std::vector<uint32_t> &cpus)
 {
-	return rows_of(table_of_this_machine(), cpus,
+	return rows_of(cpuset::read_interrupts(), cpus,
 				   [](const std::string &label) { return label != "ERR" && label != "MIS"; });
 }
 

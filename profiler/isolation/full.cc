@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <set>
 #include <sstream>
 
+#include "cpuset/isolation.h"
 #include "profiler/failure.h"
 #include "profiler/isolation/partition.h"
+#include "profiler/stats/quantity.h"
 
 namespace icepath::isolation {
 namespace {
@@ -57,8 +60,7 @@ public:
 		Step step{"partition", StepState::NotPossible, why_no_partitions(changes_.tree(), kernel), ""};
 		if (std::ranges::all_of(cpus_, [&](uint32_t cpu) { return machine_.find(cpu)->isolated; }))
 			return {"partition", StepState::AlreadySo, "the kernel puts no other tasks on " + named(cpus_), ""};
-		const std::string by_boot =
-			fmt::format("boot with isolcpus=domain,managed_irq,{}", cpuset::format_cpulist(cpus_));
+		const std::string by_boot = "boot with " + cpuset::isolating_parameters(machine_, cpus_);
 		if (!step.found.empty()) {
 			step.remedy = by_boot;
 			return step;
@@ -96,14 +98,21 @@ public:
 	Step interrupts()
 	{
 		std::vector<Outcome> outcomes;
+		std::vector<const cpuset::Irq *> fixed;
 		size_t late = 0;
 		for (const cpuset::Irq &irq : machine_.irqs) {
 			outcomes.push_back(keep_off("interrupt", irq.number));
+			if (outcomes.back().state == StepState::Left && !irq.fixed.empty())
+				outcomes.back() = {StepState::NotPossible, irq.fixed};
+			if (outcomes.back().state == StepState::NotPossible)
+				fixed.push_back(&irq);
 			const StepState state = outcomes.back().state;
 			late += (state == StepState::Done || state == StepState::AlreadySo) && is_delivered_here(irq.number);
 		}
 		outcomes.push_back(keep_off("new_interrupts"));
 		Step step = told("interrupts", outcomes, "interrupts of devices", "keep off " + named(cpus_));
+		if (!fixed.empty() && step.state != StepState::NotPossible)
+			step.found += busiest_of(fixed);
 		if (late > 0)
 			step.found += fmt::format("; {} of them may come there once more", late);
 		return step;
@@ -178,6 +187,19 @@ private:
 		return cpus && std::ranges::any_of(*cpus, [&](uint32_t cpu) { return cpuset::contains(cpus_, cpu); });
 	}
 
+	// Of those that can't be moved.
+	std::string busiest_of(const std::vector<const cpuset::Irq *> &fixed) const
+	{
+		std::vector<const cpuset::Irq *> here = cpuset::irqs_of(machine_, cpus_);
+		std::erase_if(here, [&](const cpuset::Irq *irq) { return std::ranges::find(fixed, irq) == fixed.end(); });
+		if (here.empty())
+			return ": none of these comes there";
+		const cpuset::Irq &busiest = *here.front();
+		const std::string times = stats::count(cpuset::came_to(busiest, cpus_));
+		return fmt::format(": most often comes {} {}{}", busiest.number, busiest.name,
+						   busiest.came.empty() ? "" : fmt::format(", {} times since boot", times));
+	}
+
 	Outcome set(const char *knob, uint32_t number, const char *value)
 	{
 		return changes_.make(*place_of(knob, number), [&](const std::string &) { return value; });
@@ -230,10 +252,24 @@ CpuList cpus_to_isolate(const cpuset::Machine &machine, const CpuList &measured)
 	if (cpus.empty() || cpus.size() >= online.size())
 		throw Failure(
 			ExitCode::MachineCannot,
-			fmt::format("--isolate full leaves no CPU for the rest of this machine, which has {}: measure on fewer "
-						"(--cpus {}), or take --isolate soft",
-						named(online), fmt::format("{0},{0}", online.empty() ? 0 : online.back())));
+			fmt::format(
+				"--isolate full leaves no CPU for the rest of this machine, which has {}: measure on fewer, {}, "
+				"or take --isolate soft",
+				named(online), cpuset::alone_on(cpuset::lone_cpu(machine))));
 	return {cpus.begin(), cpus.end()};
+}
+
+void find_fixed(const Tree &tree, cpuset::Machine &machine)
+{
+	for (cpuset::Irq &irq : machine.irqs) {
+		const Place place = *place_of("interrupt", irq.number);
+		const auto knob = open_knob(tree, place);
+		const auto cpus = knob ? knob->read() : std::nullopt;
+		if (!cpus || !is_value(place.knob->form, *cpus))
+			continue;
+		if (const int error = tree.change(place.path(), [&] { return knob->write(*cpus); }))
+			irq.fixed = std::strerror(error);
+	}
 }
 
 std::vector<Step> isolate(Changes &changes, const cpuset::Machine &machine, const CpuList &cpus,

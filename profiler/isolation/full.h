@@ -16,6 +16,10 @@ namespace icepath::isolation {
 // online.
 cpuset::CpuList cpus_to_isolate(const cpuset::Machine &machine, const cpuset::CpuList &measured);
 
+// Finds out which interrupts can't be moved (Irq::fixed): the kernel manages them itself, or refuses it. It writes each
+// one's own CPUs back, which changes nothing. Without root's rights, finds none.
+void find_fixed(const Tree &tree, cpuset::Machine &machine);
+
 // Goes through the steps in order. Each one is in the result, whatever its outcome. `kernel`: its release. Throws
 // Failure(MachineCannot) if the journal can't be written.
 std::vector<cpuset::Step> isolate(Changes &changes, const cpuset::Machine &machine, const cpuset::CpuList &cpus,

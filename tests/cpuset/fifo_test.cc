@@ -43,6 +43,25 @@ TEST(FifoWithoutSleep, NeverHasEveryCpuWithoutALimit)
 	}
 }
 
+TEST(FifoWithoutSleep, IsStoppedByTheFairServerWithoutALimitToo)
+{
+	FakeMachine machine;
+	make_virtual_machine(machine);
+	machine.write("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	machine.write("/proc/sys/kernel/osrelease", "6.18.44");
+	const auto pauses = fifo_without_sleep(machine.read(), {0, 1});
+	ASSERT_TRUE(pauses);
+	EXPECT_NE(pauses->find("up to 50 of every 1000 ms, once they have run for 950 (the fair server"), std::string::npos)
+		<< *pauses;
+	for (const char *cpu : {"0", "1"}) {
+		const std::string folder = "/sys/kernel/debug/sched/fair_server/cpu" + std::string(cpu);
+		machine.write(folder + "/runtime", "0");
+		machine.write(folder + "/period", "1000000000");
+	}
+	machine.write("/proc/sys/kernel/sched_rt_runtime_us", "950000"); // which no longer limits
+	EXPECT_THROW((void)fifo_without_sleep(machine.read(), {0, 1}), Failure);
+}
+
 // Whether it holds in a child, whose rights and limits end with it.
 bool holds_in_a_child(const std::function<bool()> &holds)
 {

@@ -44,11 +44,92 @@ TEST(IsolationReport, LeavesACpuToTheMachine)
 	make_virtual_machine(two);
 	make_laptop(laptop);
 	make_single(one);
-	EXPECT_EQ(remedy(look(two.read()), "timer_tick"), "boot with nohz_full=1, and measure there alone (--cpus 1,1)");
-	EXPECT_TRUE(remedy(look(two.read()), "other_tasks").starts_with("boot with isolcpus=domain,managed_irq,1, and"));
+	EXPECT_EQ(remedy(look(two.read()), "timer_tick"),
+			  "boot with nohz_full=1, and measure there alone: --cpus 1,1 (both sides take turns there: another "
+			  "experiment)");
+	EXPECT_TRUE(remedy(look(two.read()), "other_tasks")
+					.starts_with("boot with isolcpus=domain,managed_irq,1 irqaffinity=0, and measure there alone"))
+		<< "interrupts that the kernel doesn't manage itself go by irqaffinity=";
+	EXPECT_EQ(remedy(look(laptop.read()), "other_tasks"),
+			  "boot with isolcpus=domain,managed_irq,1-2 irqaffinity=0,3-7");
 	EXPECT_EQ(remedy(look(laptop.read()), "timer_tick"), "boot with nohz_full=1-2");
 	EXPECT_EQ(remedy(look(one.read()), "timer_tick"),
 			  "use a machine with another CPU, which stays with everything else");
+}
+
+constexpr const char *kInterrupts = "           CPU0       CPU1\n"
+									" 24:          1         15  IO-APIC   5-edge      ttyS0\n"
+									" 25:       5000          2  PCI-MSIX-0000:00:02.0   0-edge      virtio0-input\n"
+									" 36:          0    8700000  PCI-MSIX-0000:00:02.0   1-edge      virtio1-req.0\n"
+									"LOC:    1000000    1000000  Local timer interrupts";
+
+Machine up_for_a_day()
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	fake.irq(24, "ttyS0", "1");
+	fake.irq(25, "virtio0-input", "0");
+	fake.irq(36, "virtio1-req.0", "1");
+	fake.write("/proc/interrupts", kInterrupts);
+	fake.write("/proc/uptime", "86400.00 100000.00");
+	return fake.read();
+}
+
+TEST(IsolationReport, NamesTheBusiestInterruptFirstAndNoneThatPracticallyNeverComes)
+{
+	Machine machine = up_for_a_day();
+	EXPECT_EQ(found(look(machine), "interrupts"),
+			  "2 device interrupts go to these CPUs, since boot: 36 virtio1-req.0 on CPU 1 8 700 000 times, "
+			  "25 virtio0-input on CPU 0 5002 times");
+	std::erase_if(machine.irqs, [](const Irq &irq) { return irq.number != 24; });
+	EXPECT_EQ(found(look(machine), "interrupts"), "1 device interrupts go to these CPUs, and come practically never");
+	EXPECT_FALSE(disturbing(look(machine)).contains("interrupts"));
+}
+
+TEST(LoneCpu, IsWhereTheFewestInterruptsComeThatCantBeMoved)
+{
+	Machine machine = up_for_a_day();
+	EXPECT_EQ(lone_cpu(machine), 1u) << "all can be moved";
+	const auto irq = [&](uint32_t number) { return std::ranges::find(machine.irqs, number, &Irq::number); };
+	irq(24)->fixed = "Input/output error";
+	EXPECT_EQ(lone_cpu(machine), 1u) << "it practically never comes";
+	irq(36)->fixed = "Operation not permitted";
+	EXPECT_EQ(lone_cpu(machine), 0u);
+	irq(25)->fixed = "Operation not permitted";
+	EXPECT_EQ(lone_cpu(machine), 0u) << "5000 of 8 700 000";
+	machine.cpus[0].allowed = false;
+	EXPECT_EQ(lone_cpu(machine), 1u);
+}
+
+TEST(RealTimeLimit, IsTheFairServersSinceLinux612)
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	EXPECT_EQ(remedy(look(fake.read()), "rt_throttling"),
+			  "sysctl kernel.sched_rt_runtime_us=-1, where a hung real-time task may hang the machine");
+	fake.write("/proc/sys/kernel/osrelease", "6.12.0");
+	EXPECT_EQ(remedy(look(fake.read()), "rt_throttling"),
+			  "as root, with debugfs mounted: echo 0 >/sys/kernel/debug/sched/fair_server/cpuN/runtime for these CPUs, "
+			  "where a hung real-time task may hang the machine");
+	EXPECT_EQ(found(look(fake.read()), "rt_throttling"),
+			  "ordinary tasks may take 50 of every 1000 ms from real-time tasks (the kernel's fair server)");
+	fake.write("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	EXPECT_TRUE(disturbing(look(fake.read())).contains("rt_throttling")) << "the fair server is another setting";
+	fake.write("/proc/sys/kernel/sched_rt_runtime_us", "900000");
+	fake.write("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", "900000"); // CONFIG_RT_GROUP_SCHED
+	EXPECT_TRUE(remedy(look(fake.read()), "rt_throttling").find(", and sysctl kernel.sched_rt_runtime_us=-1") !=
+				std::string::npos);
+	EXPECT_TRUE(found(look(fake.read()), "rt_throttling").starts_with("ordinary tasks may take 100 of every 1000 ms"));
+	fake.write("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	for (const char *cpu : {"0", "1"}) {
+		const std::string folder = "/sys/kernel/debug/sched/fair_server/cpu" + std::string(cpu);
+		fake.write(folder + "/runtime", "0");
+		fake.write(folder + "/period", "1000000000");
+	}
+	EXPECT_FALSE(disturbing(look(fake.read())).contains("rt_throttling"));
+	fake.write("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "20000000");
+	EXPECT_TRUE(remedy(look(fake.read()), "rt_throttling").starts_with("echo 0 >")) << "debugfs is there";
+	EXPECT_TRUE(found(look(fake.read()), "rt_throttling").starts_with("ordinary tasks may take 20 of every 1000 ms"));
 }
 
 TEST(IsolationReport, HasNoRemedyForTheTickThatTheKernelLacks)

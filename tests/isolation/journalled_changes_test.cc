@@ -269,10 +269,10 @@ TEST(Changes, ThatAreRefusedAreToldWithTheReasonAndLeaveNothing)
 	Changes changes(host.tree, host.head());
 	const auto steps = host.isolate(changes);
 	EXPECT_EQ(state_of(steps, "interrupts"), StepState::Done);
-	EXPECT_EQ(
-		found_of(steps, "interrupts"),
-		"interrupts of devices keep off CPUs 2-3, but 1 of 4 can't be changed (Input/output error); 1 of them may "
-		"come there once more");
+	EXPECT_EQ(found_of(steps, "interrupts"),
+			  "interrupts of devices keep off CPUs 2-3, but 1 of 4 can't be changed (Input/output error): none of "
+			  "these comes there; 1 of them may "
+			  "come there once more");
 	EXPECT_EQ(state_of(steps, "watchdog"), StepState::NotPossible);
 	EXPECT_EQ(found_of(steps, "watchdog"), "the watchdog for lockups: Operation not permitted");
 	EXPECT_EQ(host.read("proc/irq/24/smp_affinity_list"), before.at("proc/irq/24/smp_affinity_list"));
