@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -143,6 +145,16 @@ bool spin_once(Spinners &spinners, uint64_t ns)
 	return all;
 }
 
+// A number of a line such as "Tgid:\t17" of a task's status; 0: it has ended.
+pid_t number_of(uint32_t tid, const std::string &label)
+{
+	std::ifstream status(fmt::format("/proc/{}/status", tid));
+	for (std::string line; std::getline(status, line);)
+		if (line.starts_with(label))
+			return static_cast<pid_t>(std::strtol(line.c_str() + label.size(), nullptr, 10));
+	return 0;
+}
+
 path::Observations decoded(const Spinners &spinners, const std::vector<model::SlotCapture> &slots,
 						   std::vector<capture::SkippedPrograms> skipped, uint64_t begin_ns)
 {
@@ -154,10 +166,26 @@ path::Observations decoded(const Spinners &spinners, const std::vector<model::Sl
 		window.threads.push_back({spinner->tid(), spinner->cpu(), "icepath-noise"});
 	window.slots = slots;
 	window.skipped = std::move(skipped);
-	return decode::decode_window(window).seen;
+	path::Observations seen = decode::decode_window(window).seen;
+	for (auto &[tid, name] : seen.task_names)
+		name = named_as_own_or_not(name, tid);
+	return seen;
 }
 
 } // namespace
+
+std::string named_as_own_or_not(const std::string &name, uint32_t tid)
+{
+	if (!name.starts_with("icepath"))
+		return name;
+	const pid_t process = number_of(tid, "Tgid:");
+	pid_t ancestor = process;
+	while (ancestor > 1 && ancestor != getpid())
+		ancestor = number_of(static_cast<uint32_t>(ancestor), "PPid:");
+	if (ancestor == getpid())
+		return fmt::format("{} (own)", name);
+	return fmt::format("{} (process {}, not own)", name, process != 0 ? static_cast<uint32_t>(process) : tid);
+}
 
 capture::ProbeSet needed_probes()
 {

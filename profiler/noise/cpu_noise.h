@@ -3,6 +3,7 @@
 // How quiet CPUs are while nothing of a run is active.
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "profiler/capture/probes.h"
@@ -14,6 +15,9 @@ namespace icepath::noise {
 
 // The probes that name causes.
 capture::ProbeSet needed_probes();
+
+// The name of a task; one of an icepath with its process, and whether it belongs to this one.
+std::string named_as_own_or_not(const std::string &name, uint32_t tid);
 
 // A loaded capture whose needed_probes() are attached, with a slot for each of the CPUs.
 struct Capture {

@@ -44,6 +44,14 @@ std::string counted_for(const std::map<std::string, uint64_t> &parts)
 
 } // namespace
 
+bool is_task(std::string_view source)
+{
+	if (source == kUnknown || source == "throttled" || source.starts_with("idle ") || source.starts_with("NMI"))
+		return false;
+	return source.find("interrupt") == std::string_view::npos && source.find("softirq ") == std::string_view::npos &&
+		   !source.ends_with(" softirq");
+}
+
 Spun spin(uint64_t ns_in_all, std::span<Gap> room)
 {
 	Spun spun;

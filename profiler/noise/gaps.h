@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "profiler/model/run.h"
 #include "profiler/path/observations.h"
@@ -15,6 +16,11 @@ namespace icepath::noise {
 inline constexpr uint64_t kLeastGapNs = 1000;
 // What entering and leaving an interrupt may take, on a virtual machine as well: so much of a gap needs no other cause.
 inline constexpr uint64_t kEnteringNs = 20'000;
+
+inline constexpr const char *kTick = "timer interrupt"; // the source that the tick is
+
+// Of a source's name: a task's, and none of those that path::culprit_name() makes for anything else.
+bool is_task(std::string_view source);
 
 struct Gap {
 	uint64_t begin_ns = 0, end_ns = 0; // CLOCK_MONOTONIC

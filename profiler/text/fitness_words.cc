@@ -8,11 +8,6 @@
 namespace icepath::text {
 namespace {
 
-std::string share_text(double share)
-{
-	return share < 0.095 ? fmt::format("{:.2g} %", share * 100) : fmt::format("{:.0f} %", share * 100);
-}
-
 std::string gap_text(uint64_t ns)
 {
 	return ns < 1'000'000     ? fmt::format("{:.3g} µs", static_cast<double>(ns) / 1e3)
@@ -33,6 +28,11 @@ std::string taken_text(const model::Taken &taken, bool by_gaps)
 }
 
 } // namespace
+
+std::string share_text(double share)
+{
+	return share < 0.095 ? fmt::format("{:.2g} %", share * 100) : fmt::format("{:.0f} %", share * 100);
+}
 
 const char *answer(const model::Fitness &fitness) { return !fitness.fit ? "unknown" : *fitness.fit ? "yes" : "no"; }
 

@@ -30,10 +30,11 @@ void add_noise_of_cpus(Page &page, const std::vector<model::CpuNoise> &noise)
 {
 	for (const model::CpuNoise &one : noise) {
 		page.paragraph(fmt::format("CPU {}", one.cpu), noise_text(one));
-		Table table({{}, {Side::Right, 8}, {Side::Right, 8}, {Side::Left, 0, 1}, {Side::Right, 8, 1}});
+		Table table({{}, {Side::Right, 8}, {Side::Right, 8}, {Side::Right, 8}});
+		if (!one.sources.empty())
+			table.add({"what took it", "gaps", "in all", "longest"});
 		for (const model::NoiseSource &source : one.sources)
-			table.add({source.name, stats::count(source.gaps), time_of(source.ns), "in all, longest",
-					   time_of(source.longest_ns)});
+			table.add({source.name, stats::count(source.gaps), time_of(source.ns), time_of(source.longest_ns)});
 		table.add_to(page);
 	}
 }

@@ -2,11 +2,17 @@
 // A gap's time is that of what records show in it, and the rest has no name.
 #include "profiler/noise/gaps.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <csignal>
 
 #include "ebpf/contexts.h"
+#include "profiler/noise/cpu_noise.h"
 
 namespace icepath::noise {
 namespace {
@@ -30,6 +36,57 @@ path::Observations observed()
 							   {100'000, 106'000, ICEPATH_INTERRUPT_TIMER, 0, 2, {}, kThread, false}};
 	seen.task_names[kHog] = "hog";
 	return seen;
+}
+
+TEST(Sources, AreTasksOrNot)
+{
+	for (const char *task : {"bash", "cc1plus", "ksoftirqd/2", "task 17", "icepath (process 7, not own)"})
+		EXPECT_TRUE(is_task(task)) << task;
+	for (const char *other : {kTick, "timer interrupt (woke a task)", "interrupt 36", "SCHED softirq", "softirq 11",
+							  "NMI", "reschedule interrupt", "unknown", "throttled", "idle CPU"})
+		EXPECT_FALSE(is_task(other)) << other;
+}
+
+TEST(Sources, OfIcepathAreOwnOrNot)
+{
+	const auto own = static_cast<uint32_t>(getpid()), parents = static_cast<uint32_t>(getppid());
+	EXPECT_EQ(named_as_own_or_not("icepath", own), "icepath (own)");
+	const pid_t child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	EXPECT_EQ(named_as_own_or_not("icepath-noise", static_cast<uint32_t>(child)), "icepath-noise (own)");
+	kill(child, SIGKILL);
+	waitpid(child, nullptr, 0);
+	EXPECT_EQ(named_as_own_or_not("icepath-worker", parents),
+			  fmt::format("icepath-worker (process {}, not own)", parents));
+	EXPECT_EQ(named_as_own_or_not("icepath", static_cast<uint32_t>(child)),
+			  fmt::format("icepath (process {}, not own)", child))
+		<< "it has ended";
+	EXPECT_EQ(named_as_own_or_not("bash", own), "bash");
+	int ends[2];
+	ASSERT_EQ(pipe(ends), 0);
+	const pid_t space = fork();
+	if (space == 0) {
+		const pid_t worker = fork();
+		if (worker == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+		}
+		(void)!write(ends[1], &worker, sizeof worker);
+		pause();
+		_exit(0);
+	}
+	pid_t worker = 0;
+	ASSERT_EQ(read(ends[0], &worker, sizeof worker), static_cast<ssize_t>(sizeof worker));
+	EXPECT_EQ(named_as_own_or_not("icepath-worker", static_cast<uint32_t>(worker)), "icepath-worker (own)")
+		<< "one that a child has started, as icepath-space does";
+	kill(worker, SIGKILL);
+	kill(space, SIGKILL);
+	waitpid(space, nullptr, 0);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 Spun spun_over(const std::vector<Gap> &gaps)

@@ -25,6 +25,16 @@ TEST(NoiseText, NamesTheCauseOfTheLongestGap)
 	EXPECT_EQ(noise_text({1, 200'000'000, 0, 0, 0, {}, ""}), "no gap in 200 ms");
 }
 
+TEST(NoiseOfCpus, HasHeadingsOverItsColumns)
+{
+	EXPECT_EQ(page_of([](Page &page) { add_noise_of_cpus(page, {kNoise, {2, 200'000'000, 0, 0, 0, {}, ""}}); }),
+			  "CPU 1     51 gaps, 420 µs of 200 ms, longest 40.0 µs (hog)\n"
+			  "  what took it         gaps    in all   longest\n"
+			  "  timer interrupt        50    370 µs   12.0 µs\n"
+			  "  hog                     1   38.0 µs   38.0 µs\n"
+			  "CPU 2     no gap in 200 ms\n");
+}
+
 TEST(Quiet, ComparesWithBeforeTheCpuWasIsolated)
 {
 	model::Head head;
