@@ -14,6 +14,7 @@
 #include "profiler/cli/output.h"
 #include "profiler/cli/signals.h"
 #include "profiler/doctor/doctor.h"
+#include "profiler/doctor/fit_for.h"
 #include "profiler/doctor/summary.h"
 #include "profiler/isolation/journalled_changes.h"
 #include "profiler/isolation/keeper.h"
@@ -45,6 +46,8 @@ ExitCode restore()
 	print(is_left ? "the changes of a killed run are undone\n" : "no killed run has left changes\n");
 	return ExitCode::Ok;
 }
+
+constexpr uint32_t kRecordsPerSlot = 1u << 16;
 
 // What was seen of the CPUs at one level of isolation.
 struct Seen {
@@ -181,7 +184,6 @@ ExitCode measure_noise(const DoctorOptions &options, const Style &style)
 	std::ranges::sort(cpus);
 	cpus.erase(std::ranges::unique(cpus).begin(), cpus.end());
 	(void)helper.claim(cpus);
-	constexpr uint32_t kRecordsPerSlot = 1u << 16;
 	privilege::Helper::Loaded loaded = helper.load(cpus, kRecordsPerSlot, options.tier);
 	const privilege::SlotsView slots(loaded, cpus);
 	helper.attach(noise::needed_probes());
@@ -202,12 +204,32 @@ ExitCode measure_noise(const DoctorOptions &options, const Style &style)
 	return ExitCode::Ok;
 }
 
-// As short as a look before a run, and without naming what takes the CPUs.
-model::Quietness look_at_cpus()
+constexpr uint64_t kLookNs = 500'000'000; // as short as a look before a run
+
+// The noise of these CPUs with what takes them by name, which takes root's rights; empty: it can't be had.
+std::vector<model::CpuNoise> named_noise(const std::vector<uint32_t> &cpus, std::optional<capture::Tier> tier)
 {
-	constexpr uint64_t kLookNs = 500'000'000;
+	const privilege::Identity user = privilege::invoking_user();
+	if (!user.was_root)
+		return {};
+	try {
+		privilege::Helper helper(user);
+		privilege::become(user);
+		privilege::Helper::Loaded loaded = helper.load(cpus, kRecordsPerSlot, tier);
+		const privilege::SlotsView slots(loaded, cpus);
+		helper.attach(noise::needed_probes());
+		const noise::Capture capture{helper, slots};
+		return noise::measure(cpus, kLookNs, &capture, {});
+	} catch (const Failure &) {
+		return {};
+	}
+}
+
+std::vector<doctor::FitFor> look_at_cpus(std::optional<capture::Tier> tier)
+{
 	constexpr int kLooks = 5;
-	const cpuset::Choice choice = cpuset::choose_pair(cpuset::read_machine(cpuset::read_permission()));
+	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	const cpuset::Choice choice = cpuset::choose_pair(machine);
 	model::Quietness look;
 	std::vector<uint64_t> round_trips_ns;
 	const auto look_at_line = [&] {
@@ -228,7 +250,9 @@ model::Quietness look_at_cpus()
 		const auto [low, high] = std::ranges::minmax(round_trips_ns);
 		look.round_trip_ns = {low, high};
 	}
-	return look;
+	const bool is_fit = std::ranges::all_of(model::fitness(look), [](const auto &one) { return one.fit == true; });
+	return doctor::fit_for(look, is_fit ? std::vector<model::CpuNoise>() : named_noise(cpus, tier),
+						   machine.can_stop_tick);
 }
 
 } // namespace
@@ -240,13 +264,13 @@ ExitCode doctor(const DoctorOptions &options, const Style &style)
 	if (options.noise)
 		return measure_noise(options, style);
 	const auto checks = doctor::examine(options.tier);
-	const auto fitness = model::fitness(look_at_cpus());
+	const std::vector<doctor::FitFor> fit_for = look_at_cpus(options.tier);
 	if (options.json) {
-		print(doctor::to_json(checks, fitness));
+		print(doctor::to_json(checks, fit_for));
 	} else {
 		const auto width = static_cast<size_t>(std::clamp(style.width, 40, 1000));
-		const std::string text = options.verbose ? doctor::to_text(checks, fitness, style.colour)
-												 : doctor::summary_text(checks, fitness, style.colour, width);
+		const std::string text = options.verbose ? doctor::to_text(checks, fit_for, style.colour)
+												 : doctor::summary_text(checks, fit_for, style.colour, width);
 		print(style.unicode ? text : text::to_ascii(text));
 	}
 	return doctor::can_run(checks) ? ExitCode::Ok : ExitCode::MachineCannot;

@@ -19,11 +19,12 @@ struct KnownCause {
 	std::string_view remedy; // instead of that of a check, and not possible here; empty: there is none
 };
 
-constexpr std::array<KnownCause, 11> kCauses = {{
+constexpr std::array<KnownCause, 12> kCauses = {{
 	{"rights", {"kernel", "btf", "privileges", "lockdown", "sampling"}, ""},
 	{"refused", {"refused probe "}, ""},
 	{"probes", {"probe "}, "another kernel: Debian's has them; or icepath calibrate"},
 	{"interrupts", {"interrupts"}, ""},
+	{"other runs", {"other runs"}, ""},
 	{"shared CPUs",
 	 {"cpus", "isolation other_tasks", "isolation interrupts", "isolation housekeeping", "isolation smt_sibling",
 	  "isolation rt_throttling"},

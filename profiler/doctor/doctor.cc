@@ -2,8 +2,6 @@
 #include "profiler/doctor/doctor.h"
 
 #include <fmt/format.h>
-#include <linux/capability.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,11 +17,15 @@
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/capture/untraced_interrupts.h"
 #include "profiler/doctor/architecture.h"
+#include "profiler/doctor/boot.h"
+#include "profiler/doctor/fit_for.h"
 #include "profiler/doctor/isolation_checks.h"
 #include "profiler/doctor/restrictions.h"
 #include "profiler/doctor/trials.h"
 #include "profiler/failure.h"
+#include "profiler/isolation/full.h"
 #include "profiler/machine/host.h"
+#include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/text/fitness_words.h"
@@ -34,16 +36,6 @@ namespace {
 constexpr std::array<const char *, 3> kPossibleNames = {"now", "after a reboot", "not here"};
 constexpr std::array<std::string_view, 3> kVerdictNames = {"ok", "warn", "fail"};
 std::string_view name(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
-
-// One bit per capability of the effective set; capget(2), version 3.
-uint64_t effective_capabilities()
-{
-	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-	std::array<__user_cap_data_struct, 2> data{};
-	if (syscall(SYS_capget, &header, data.data()))
-		return 0;
-	return data[0].effective | uint64_t{data[1].effective} << 32;
-}
 
 Check kernel_check()
 {
@@ -111,22 +103,20 @@ Tried tried_by_helper(const privilege::Identity &user, std::optional<capture::Ti
 	}
 }
 
-std::vector<std::string> missing_capabilities()
+// Without these nothing can be tried: kernels may ask for CAP_SYS_ADMIN as well.
+std::vector<std::string> missing_capabilities(const Restrictions &restrictions)
 {
-	const uint64_t has = effective_capabilities();
-	std::vector<std::string> missing;
-	const std::array<std::pair<int, const char *>, 2> needed = {{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}}};
-	for (const auto &[number, label] : needed)
-		if ((has >> number & 1) == 0)
-			missing.emplace_back(label);
+	std::vector<std::string> missing = restrictions.missing;
+	std::erase(missing, "CAP_SYS_ADMIN");
 	return missing;
 }
 
-Tried try_probes(const privilege::Identity &user, bool has_btf, std::optional<capture::Tier> tier)
+Tried try_probes(const privilege::Identity &user, bool has_btf, std::optional<capture::Tier> tier,
+				 const Restrictions &restrictions)
 {
 	if (!has_btf)
 		return none_tried("nothing is tried without BTF");
-	if (missing_capabilities().empty()) {
+	if (missing_capabilities(restrictions).empty()) {
 		Tried tried;
 		for (size_t i = 0; i < tried.probes.size(); i++)
 			tried.probes[i] = capture::try_probe(i, tier);
@@ -138,7 +128,7 @@ Tried try_probes(const privilege::Identity &user, bool has_btf, std::optional<ca
 
 Check privilege_check(const privilege::Identity &user, const Tried &tried, const Restrictions &restrictions)
 {
-	const std::vector<std::string> missing = missing_capabilities();
+	const std::vector<std::string> missing = missing_capabilities(restrictions);
 	if (!missing.empty() && !user.was_root && tried.refused.empty())
 		return {"privileges", Verdict::Ok,
 				fmt::format("uid {}; icepath-helper has CAP_BPF and CAP_PERFMON for you (icepath setup)", user.uid), "",
@@ -201,19 +191,6 @@ Check preemption_check()
 			""};
 }
 
-// Counts since boot: a kind that never came is unlikely to come during a run.
-Check interrupts_check(const cpuset::Choice &choice)
-{
-	std::string came;
-	for (const model::InterruptCount &row :
-		 capture::counted_since({}, capture::untraced_interrupts({choice.sender, choice.receiver})))
-		came += fmt::format("{}{} ({}) {} times", came.empty() ? "" : ", ", row.name, row.label, row.count);
-	if (came.empty())
-		return {"interrupts", Verdict::Ok, "each kind that came to these CPUs since boot has a probe", "", ""};
-	return {"interrupts", Verdict::Warn, "no probe shows, since boot: " + came,
-			"their time is in the layers that they interrupted; a run says how many came meanwhile", ""};
-}
-
 Check threads_check()
 {
 	const std::string missing = capture::thread_pidfds_missing();
@@ -261,23 +238,31 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 	const Restrictions restrictions = read_restrictions();
 	std::vector<Check> checks = {kernel_check(), btf_check()};
 	const bool has_btf = checks[1].verdict != Verdict::Fail;
-	const Tried tried = try_probes(user, has_btf, tier);
+	const Tried tried = try_probes(user, has_btf, tier, restrictions);
 	checks.push_back(privilege_check(user, tried, restrictions));
 	const bool allowed = has_btf && checks[2].verdict != Verdict::Fail;
-	checks.push_back(lockdown_check(restrictions));
+	checks.push_back(lockdown_check(restrictions, std::ranges::any_of(tried.probes, &capture::Trial::works)));
 	if (!user.was_root)
 		checks.push_back(sampling_check(restrictions));
 	for (size_t i = 0; i < tried.probes.size(); i++)
 		checks.push_back(probe_check(capture::kProbes[i], tried.probes[i], allowed, restrictions));
 	for (Check &check : layer_checks(tried.probes))
 		checks.push_back(std::move(check));
-	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	const bool is_container = !isolation::why_not_the_machine().empty();
+	if (!is_container)
+		isolation::find_fixed(isolation::Tree{""}, machine);
 	const cpuset::Choice choice = cpuset::choose_pair(machine);
 	checks.push_back({"cpus", choice.sender == choice.receiver ? Verdict::Warn : Verdict::Ok, choice.why,
 					  choice.sender == choice.receiver
 						  ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured"
 						  : "",
 					  choice.sender == choice.receiver ? "use a machine with two CPUs" : "", Possible::NotHere});
+	if (missing_capabilities(restrictions).empty())
+		try {
+			checks.push_back(other_runs_check(privilege::read_claims()));
+		} catch (const privilege::NoClaims &) { // then a run says so
+		}
 	const cpuset::Soft soft(cpuset::Level::Soft, false, user.stays_root);
 	for (const cpuset::Step &step : soft.steps())
 		checks.push_back(soft_check(step));
@@ -287,7 +272,8 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 		checks.push_back(isolation_check(item, machine, full));
 	checks.insert(checks.end(), full.begin(), full.end());
 	checks.push_back(preemption_check());
-	checks.push_back(interrupts_check(choice));
+	checks.push_back(interrupts_check(
+		capture::counted_since({}, capture::untraced_interrupts({choice.sender, choice.receiver})), machine));
 	checks.push_back(clock_check(choice));
 	checks.push_back(counters_check(try_counters()));
 	checks.push_back(threads_check());
@@ -295,10 +281,13 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 	uname(&kernel);
 	if (const auto absent = architecture_check(kernel.machine))
 		checks.push_back(*absent);
+	const BootedBy booted_by = look_at_boot(machine.hypervisor, is_container);
+	for (Check &check : checks)
+		check = as_booted(std::move(check), booted_by);
 	return checks;
 }
 
-std::string to_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour)
+std::string to_text(const std::vector<Check> &checks, const std::vector<FitFor> &fit_for, bool colour)
 {
 	constexpr std::array<const char *, 3> paint = {"\033[32m", "\033[33m", "\033[31m"};
 	std::string text;
@@ -311,15 +300,20 @@ std::string to_text(const std::vector<Check> &checks, const std::vector<model::F
 		if (!check.remedy.empty())
 			text += fmt::format("      remedy: {} ({})\n", check.remedy, name(check.possible));
 	}
-	for (const model::Fitness &one : fitness)
-		text += fmt::format("fit for {}: {}: {} (yes: {})\n", name_of(one.purpose), text::answer(one),
-							text::found_text(one), text::threshold_text(one.purpose));
+	for (const FitFor &fit : fit_for) {
+		const model::Fitness &one = fit.fitness;
+		text += fmt::format("fit for {}: {}: {} (yes: {}){}{}\n", name_of(one.purpose), text::answer(one),
+							text::found_text(one), text::threshold_text(one.purpose), fit.taken_by.empty() ? "" : ": ",
+							fit.taken_by);
+		if (!fit.remedy.empty())
+			text += fmt::format("      remedy: {} ({})\n", fit.remedy, name(fit.possible));
+	}
 	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n"
 							: "icepath can't break messages down here: fix the checks that failed.\n";
 	return text;
 }
 
-std::string to_json(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness)
+std::string to_json(const std::vector<Check> &checks, const std::vector<FitFor> &fit_for)
 {
 	nlohmann::ordered_json json = {
 		{"schema_version", 1}, {"can_run", can_run(checks)}, {"checks", nlohmann::ordered_json::array()}};
@@ -332,11 +326,14 @@ std::string to_json(const std::vector<Check> &checks, const std::vector<model::F
 			 {"remedy", check.remedy},
 			 {"possible", check.remedy.empty() ? nullptr : nlohmann::ordered_json(name(check.possible))}});
 	json["fit_for"] = nlohmann::ordered_json::array();
-	for (const model::Fitness &one : fitness)
+	for (const auto &[one, taken_by, remedy, possible] : fit_for)
 		json["fit_for"].push_back({{"purpose", name_of(one.purpose)},
 								   {"fit", one.fit ? nlohmann::ordered_json(*one.fit) : nullptr},
 								   {"found", text::found_text(one)},
-								   {"threshold", text::threshold_text(one.purpose)}});
+								   {"threshold", text::threshold_text(one.purpose)},
+								   {"taken_by", taken_by},
+								   {"remedy", remedy},
+								   {"possible", remedy.empty() ? nullptr : nlohmann::ordered_json(name(possible))}});
 	return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

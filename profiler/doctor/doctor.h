@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "profiler/capture/probes.h"
-#include "profiler/model/fitness.h"
 
 namespace icepath::doctor {
 
@@ -31,9 +30,10 @@ struct Check {
 // `tier`: tries probes as a run with that --tier would.
 std::vector<Check> examine(std::optional<capture::Tier> tier);
 
+struct FitFor;
 // Every check, with its effect and remedy.
-std::string to_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour);
-std::string to_json(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness);
+std::string to_text(const std::vector<Check> &checks, const std::vector<FitFor> &fit_for, bool colour);
+std::string to_json(const std::vector<Check> &checks, const std::vector<FitFor> &fit_for);
 
 // Whether a run with a breakdown is possible: no check failed.
 bool can_run(const std::vector<Check> &checks);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -30,13 +31,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kMendedBy
 	{"idle_states", "full resume_latency"},
 }};
 
+constexpr const char *kFixedStay = "under --isolate full too they interrupt workers: interrupt, with their names";
+
 bool full_mends(std::string_view item, const std::vector<Check> &full)
 {
 	const auto *mended = std::ranges::find(kMendedByFull, item, &decltype(kMendedByFull)::value_type::first);
 	if (mended == kMendedByFull.end())
 		return false;
 	const auto check = std::ranges::find(full, mended->second, &Check::name);
-	return check != full.end() && check->verdict == Verdict::Ok;
+	return check != full.end() && (check->verdict == Verdict::Ok || check->effect == kFixedStay);
 }
 
 // Of the item's own remedy.
@@ -46,7 +49,16 @@ Possible possible_of(std::string_view item, const cpuset::Machine &machine)
 		return Possible::NotHere;
 	if (item == "other_tasks" || item == "timer_tick")
 		return machine.online().size() > 1 ? Possible::AfterReboot : Possible::NotHere;
+	if (item == "rt_throttling" && machine.has_fair_server && machine.fair_servers.empty())
+		return Possible::NotHere;
 	return item == "clock" ? Possible::AfterReboot : Possible::Now;
+}
+
+bool fixed_stay(const cpuset::Machine &machine, const cpuset::CpuList &cpus)
+{
+	return std::ranges::any_of(cpuset::irqs_of(machine, cpus), [&](const cpuset::Irq *irq) {
+		return !irq->fixed.empty() && cpuset::comes_often(*irq, machine, cpus);
+	});
 }
 
 } // namespace
@@ -66,6 +78,16 @@ Check soft_check(const cpuset::Step &step)
 			possible_of(step)};
 }
 
+Check full_check(const cpuset::Step &step, bool fixed_stay)
+{
+	const std::string label = "full " + step.name;
+	if (step.state == cpuset::StepState::NotPossible)
+		return {label,       Verdict::Warn,    step.found, "under --isolate full this stays as it is",
+				step.remedy, possible_of(step)};
+	return fixed_stay ? Check{label, Verdict::Warn, step.found, kFixedStay, ""}
+					  : Check{label, Verdict::Ok, step.found, "", ""};
+}
+
 std::vector<Check> full_checks(const cpuset::Machine &machine, const cpuset::Choice &choice)
 {
 	const auto impossible = [](const std::string &why) {
@@ -75,7 +97,7 @@ std::vector<Check> full_checks(const cpuset::Machine &machine, const cpuset::Cho
 		return impossible(why);
 	cpuset::CpuList measured = {choice.sender, choice.receiver};
 	if (machine.cpus.size() <= 2)
-		measured = {choice.receiver};
+		measured = {cpuset::lone_cpu(machine)};
 	utsname kernel{};
 	uname(&kernel);
 	const isolation::Tree tree{""};
@@ -84,10 +106,7 @@ std::vector<Check> full_checks(const cpuset::Machine &machine, const cpuset::Cho
 	try {
 		const cpuset::CpuList cpus = isolation::cpus_to_isolate(machine, measured);
 		for (const cpuset::Step &step : isolation::isolate(none, machine, cpus, kernel.release))
-			checks.push_back(step.state == cpuset::StepState::NotPossible
-								 ? Check{"full " + step.name, Verdict::Warn, step.found,
-										 "under --isolate full this stays as it is", step.remedy, possible_of(step)}
-								 : Check{"full " + step.name, Verdict::Ok, step.found, "", ""});
+			checks.push_back(full_check(step, step.name == "interrupts" && fixed_stay(machine, cpus)));
 	} catch (const Failure &failure) {
 		return impossible(failure.what());
 	}
@@ -97,16 +116,32 @@ std::vector<Check> full_checks(const cpuset::Machine &machine, const cpuset::Cho
 	return checks;
 }
 
+Check other_runs_check(const std::vector<privilege::Claim> &claims)
+{
+	std::map<pid_t, cpuset::CpuList> cpus;
+	for (const privilege::Claim &claim : claims)
+		cpus[claim.holder].push_back(claim.cpu);
+	std::string found;
+	for (auto &[holder, its] : cpus) {
+		std::ranges::sort(its);
+		found += fmt::format("{}another icepath (process {}) measures on CPU{} {}", found.empty() ? "" : ", ", holder,
+							 its.size() == 1 ? "" : "s", cpuset::format_cpulist(its));
+	}
+	if (found.empty())
+		return {"other runs", Verdict::Ok, "no other icepath measures", "", ""};
+	return {"other runs", Verdict::Warn, found, "what it does is among what takes these CPUs",
+			"wait until it has ended"};
+}
+
 Check isolation_check(const cpuset::IsolationItem &item, const cpuset::Machine &machine, const std::vector<Check> &full)
 {
 	Check check{
 		"isolation " + item.name,       item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy,
 		possible_of(item.name, machine)};
 	if (!item.quiet && full_mends(item.name, full)) {
-		const cpuset::CpuList online = machine.online();
 		check.remedy = "sudo icepath run --isolate full";
-		if (online.size() <= 2)
-			check.remedy += fmt::format(" --cpus {0},{0}", online.back());
+		if (machine.cpus.size() <= 2)
+			check.remedy += " " + cpuset::alone_on(cpuset::lone_cpu(machine));
 		check.possible = Possible::Now;
 	}
 	return check;

@@ -2,8 +2,14 @@
 #include "profiler/doctor/restrictions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linux/capability.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -48,13 +54,34 @@ std::optional<std::string> lockdown_of(const std::string &root)
 	return is_mounted(root + "/proc/self/mounts", "securityfs") ? std::optional<std::string>("") : std::nullopt;
 }
 
-bool is_filtered(const std::string &path)
+// Of a line "Seccomp:\t2" of /proc/self/status, which `label` begins; empty: there is none.
+std::string status_of(const std::string &path, const std::string &label)
 {
 	std::ifstream file(path);
 	for (std::string line; std::getline(file, line);)
-		if (line.starts_with("Seccomp:"))
-			return line.find('0') == std::string::npos;
-	return false;
+		if (line.starts_with(label))
+			return line.substr(std::min(line.find_first_not_of(" \t", label.size()), line.size()));
+	return {};
+}
+
+std::vector<std::string> missing_of(const std::string &effective)
+{
+	const uint64_t has = std::strtoull(effective.c_str(), nullptr, 16); // one bit for each capability
+	std::vector<std::string> missing;
+	const std::array<std::pair<int, const char *>, 3> needed = {
+		{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}, {CAP_SYS_ADMIN, "CAP_SYS_ADMIN"}}};
+	for (const auto &[number, label] : needed)
+		if ((has >> number & 1) == 0)
+			missing.emplace_back(label);
+	return missing;
+}
+
+// The machine's own namespace maps all users to themselves.
+bool maps_users(const std::string &uid_map)
+{
+	std::ifstream file(uid_map);
+	uint64_t inside = 0, outside = 0, count = 0;
+	return file >> inside >> outside >> count && (inside != outside || count != UINT32_MAX);
 }
 
 constexpr const char *kLockedDown = "kernel lockdown is in confidentiality mode, which refuses probes to everybody";
@@ -64,8 +91,13 @@ constexpr const char *kUnlock = "boot with lockdown=integrity, or without lockdo
 
 Restrictions read_restrictions(const std::string &root)
 {
-	return {lockdown_of(root), number_of(root + "/proc/sys/kernel/perf_event_paranoid"),
-			number_of(root + "/proc/sys/kernel/unprivileged_bpf_disabled"), is_filtered(root + "/proc/self/status")};
+	const std::string status = root + "/proc/self/status", filter = status_of(status, "Seccomp:");
+	return {lockdown_of(root),
+			number_of(root + "/proc/sys/kernel/perf_event_paranoid"),
+			number_of(root + "/proc/sys/kernel/unprivileged_bpf_disabled"),
+			!filter.empty() && filter != "0",
+			missing_of(status_of(status, "CapEff:")),
+			maps_users(root + "/proc/self/uid_map")};
 }
 
 std::string named_with_settings(const std::vector<std::string> &capabilities, const Restrictions &restrictions)
@@ -87,19 +119,32 @@ Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions)
 		return {kLockedDown, kUnlock, Possible::AfterReboot};
 	if (why_not.find("CAP_SYS_ADMIN") != std::string::npos)
 		return {"CAP_SYS_ADMIN is missing", "sudo icepath run has it, where the kernel allows kprobes"};
+	if (restrictions.has_user_namespace)
+		return {"capabilities of a user namespace don't count for it",
+				"run icepath outside of that (rootless) container", Possible::NotHere};
+	if (geteuid() == 0 && !restrictions.missing.empty())
+		return {fmt::format("{}", fmt::join(restrictions.missing, ", ")) +
+					(restrictions.missing.size() == 1 ? " is missing" : " are missing"),
+				"give the container " + fmt::format("{}", fmt::join(restrictions.missing, ", ")), Possible::NotHere};
 	if (restrictions.has_filter)
 		return {"perhaps a filter of system calls (seccomp), as of a container",
 				"let the container have bpf(2) and perf_event_open(2)", Possible::NotHere};
-	return {"a security module of the kernel, or a missing capability",
-			geteuid() == 0 ? "look for the refusal in the kernel's log (dmesg)" : "sudo icepath doctor"};
+	if (geteuid() != 0)
+		return {"a security module of the kernel, or a missing capability", "sudo icepath doctor"};
+	return {"no capability is missing and no filter of system calls is seen: perhaps a security module of the kernel",
+			"ask who administers this kernel: icepath can't see what refuses it", Possible::NotHere};
 }
 
-Check lockdown_check(const Restrictions &restrictions)
+Check lockdown_check(const Restrictions &restrictions, bool probes_work)
 {
 	if (restrictions.lockdown == "confidentiality")
 		return {"lockdown", Verdict::Fail, kLockedDown, "no probe can be loaded", kUnlock, Possible::AfterReboot};
+	if (!restrictions.lockdown && probes_work)
+		return {"lockdown", Verdict::Ok, "not in confidentiality mode, as probes work", "", ""};
 	if (!restrictions.lockdown)
-		return {"lockdown", Verdict::Ok, "unknown, as securityfs isn't mounted", "", ""};
+		return {"lockdown", Verdict::Warn, "lockdown unknown, as securityfs isn't mounted",
+				"in confidentiality mode it refuses every probe",
+				"sudo mount -t securityfs none /sys/kernel/security, and ask again"};
 	return {"lockdown", Verdict::Ok,
 			restrictions.lockdown->empty() ? "the kernel has none" : *restrictions.lockdown + ", which allows probes",
 			"", ""};

@@ -16,6 +16,8 @@ struct Restrictions {
 	std::optional<int> perf_event_paranoid = {},
 					   unprivileged_bpf_disabled = {}; // of /proc/sys/kernel; nothing: unknown
 	bool has_filter = false; // of system calls, as in a container
+	std::vector<std::string> missing = {}; // of CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN, in this process
+	bool has_user_namespace = false; // of its own: capabilities don't count outside of it
 };
 
 // `root` is put before paths, for tests.
@@ -32,7 +34,8 @@ struct Refusal {
 };
 Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions);
 
-Check lockdown_check(const Restrictions &restrictions);
+// `probes_work`: at least one does.
+Check lockdown_check(const Restrictions &restrictions, bool probes_work);
 // For a user without root: whether `run --stacks` may have its timers.
 Check sampling_check(const Restrictions &restrictions);
 

@@ -71,15 +71,15 @@ std::string head(const std::vector<Check> &checks)
 					   working, probes, cpus);
 }
 
-std::string cause_lines(const Cause &cause, bool colour, size_t width)
+std::string cause_lines(const Cause &cause, size_t most_found, bool colour, size_t width)
 {
-	constexpr size_t kVerdict = 6, kIndent = 22, kMostFound = 2;
+	constexpr size_t kVerdict = 6, kIndent = 22;
 	const bool is_of_probes = cause.name == "probes", is_refused = cause.name == "refused";
 	std::string found = joined(cause.found, is_of_probes || is_refused ? ", " : "; ");
 	if (is_of_probes || is_refused)
 		found = fmt::format("{} {}: {}", cause.found.size(), is_refused ? "probes" : "don't work", found);
 	const std::string verdict = cause.verdict == Verdict::Fail ? "fail" : "warn";
-	std::string text = paragraph(text::pad_right(verdict, kVerdict) + cause.name, found, kIndent, width, kMostFound);
+	std::string text = paragraph(text::pad_right(verdict, kVerdict) + cause.name, found, kIndent, width, most_found);
 	if (colour)
 		text = painted(text, 0, verdict.size(), paint_of(cause.verdict));
 	if (!cause.remedy.empty())
@@ -87,31 +87,49 @@ std::string cause_lines(const Cause &cause, bool colour, size_t width)
 	return text;
 }
 
-std::string fitness_lines(const std::vector<model::Fitness> &fitness, bool colour, size_t width)
+// What a list has beyond the one before, which it begins with; all of it if it doesn't.
+std::string added(const std::string &list, const std::string &before)
+{
+	if (before.empty() || !list.starts_with(before))
+		return list;
+	return list.substr(std::min(list.find_first_not_of(",; ", before.size()), list.size()));
+}
+
+std::string fitness_lines(const std::vector<FitFor> &fit_for, bool colour, size_t width)
 {
 	constexpr size_t kPurpose = 9, kAnswer = 18, kIndent = 27;
-	std::string text;
-	for (const model::Fitness &one : fitness) {
+	std::string text, taken_by, remedy; // the last two: of the purpose before
+	for (const FitFor &fit : fit_for) {
+		const model::Fitness &one = fit.fitness;
+		const std::string new_by = added(fit.taken_by, taken_by), new_remedy = added(fit.remedy, remedy);
 		const std::string answer = text::answer(one),
 						  purpose = text::pad_right(text.empty() ? "fit for" : "", kPurpose) +
 									std::string(name_of(one.purpose));
-		const std::string line = paragraph(
-			text::pad_right(purpose, kAnswer) + answer,
-			fmt::format("{} (yes: {})", text::found_text(one), text::threshold_text(one.purpose)), kIndent, width);
+		const std::string line =
+			paragraph(text::pad_right(purpose, kAnswer) + answer,
+					  fmt::format("{} (yes: {}){}", text::found_text(one), text::threshold_text(one.purpose),
+								  new_by.empty() ? "" : (new_by == fit.taken_by ? ": " : ": also ") + new_by),
+					  kIndent, width);
 		text += colour ? painted(line, kAnswer, answer.size(), !one.fit ? kYellow : *one.fit ? kGreen : kRed) : line;
+		if (!new_remedy.empty())
+			text += paragraph(std::string(kPurpose, ' ') + name(fit.possible), "→ " + new_remedy, kAnswer, width);
+		taken_by = fit.taken_by;
+		remedy = fit.remedy;
 	}
 	return text;
 }
 
 } // namespace
 
-std::string summary_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour,
+std::string summary_text(const std::vector<Check> &checks, const std::vector<FitFor> &fit_for, bool colour,
 						 size_t width)
 {
 	std::string text = paragraph("", head(checks), 0, width);
-	for (const Cause &cause : causes(checks))
-		text += cause_lines(cause, colour, width);
-	text += fitness_lines(fitness, colour, width);
+	constexpr size_t kMany = 8;
+	const std::vector<Cause> all = causes(checks);
+	for (const Cause &cause : all)
+		text += cause_lines(cause, all.size() > kMany ? 1 : 2, colour, width);
+	text += fitness_lines(fit_for, colour, width);
 	return text + paragraph("more",
 							fmt::format("icepath doctor -v · sudo icepath doctor --noise{}",
 										can_run(checks) ? " · next: sudo icepath run" : ""),

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cpuset/affinity.h"
+#include "cpuset/isolation.h"
 #include "icepath/plugin.h"
 #include "profiler/model/counters.h"
 #include "profiler/model/layers.h"
@@ -173,6 +174,18 @@ Check counters_check(const CounterTrial &trial)
 		check.effect += std::string(check.effect.empty() ? "" : "; ") + "migrations are absent from run.json";
 	}
 	return check;
+}
+
+Check interrupts_check(const std::vector<model::InterruptCount> &untraced, const cpuset::Machine &machine)
+{
+	std::string came;
+	for (const model::InterruptCount &row : untraced)
+		if (cpuset::is_often(row.count, machine))
+			came += fmt::format("{}{} ({}) {} times", came.empty() ? "" : ", ", row.name, row.label, row.count);
+	if (came.empty())
+		return {"interrupts", Verdict::Ok, "each kind that comes to these CPUs has a probe", "", ""};
+	return {"interrupts", Verdict::Warn, "no probe shows, since boot: " + came,
+			"their time is in the layers that they interrupted; a run says how many came meanwhile", ""};
 }
 
 namespace {

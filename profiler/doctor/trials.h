@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "cpuset/topology.h"
 #include "profiler/capture/selection.h"
 #include "profiler/doctor/doctor.h"
+#include "profiler/model/run.h"
 
 namespace icepath::doctor {
 
@@ -32,6 +34,10 @@ struct CounterTrial {
 
 CounterTrial try_counters();
 Check counters_check(const CounterTrial &trial);
+
+// `untraced`: interrupts that no probe shows, since boot. A kind that practically never came is unlikely to come during
+// a run.
+Check interrupts_check(const std::vector<model::InterruptCount> &untraced, const cpuset::Machine &machine);
 
 // The sources of each layer of a breakdown here: one check for each layer, "layer runqueue", in the order of reports.
 // `tried`: the result of each probe.

@@ -188,6 +188,8 @@ Fd claim_cpu(uint32_t cpu, pid_t holder, const Claims &all)
 
 } // namespace
 
+std::vector<Claim> read_claims() { return Claims().read(); }
+
 std::optional<Claim> earlier_claim(const std::vector<Claim> &claims, uint32_t cpu, uint32_t own,
 								   const std::vector<Claim> &before)
 {

@@ -24,6 +24,9 @@ struct Claim {
 	pid_t holder;
 };
 
+// Of every icepath on this machine. Throws NoClaims.
+std::vector<Claim> read_claims();
+
 // Returns a claim of the CPU whose map was made before the map `own`, or nothing. `before`: the claims that existed
 // before `own` was made. They are earlier however many maps the machine has made since.
 std::optional<Claim> earlier_claim(const std::vector<Claim> &claims, uint32_t cpu, uint32_t own,

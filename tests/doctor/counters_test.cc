@@ -43,6 +43,17 @@ TEST(CountersCheck, NamesMissingMigrationsBesideTheHardware)
 	EXPECT_TRUE(has(counters_check({ENOENT, ENOENT, ENOENT}).effect, "; migrations"));
 }
 
+TEST(UntracedInterrupts, WarnOnlyIfTheyComeMoreThanPracticallyNever)
+{
+	cpuset::Machine machine;
+	machine.up_s = 86'400;
+	const std::vector<model::InterruptCount> rows = {{"HYP", "Hypervisor callback interrupts", 115}};
+	EXPECT_EQ(interrupts_check(rows, machine).verdict, Verdict::Ok);
+	machine.up_s = 600;
+	EXPECT_EQ(interrupts_check(rows, machine).verdict, Verdict::Warn);
+	EXPECT_TRUE(has(interrupts_check(rows, machine).found, "Hypervisor callback interrupts (HYP) 115 times"));
+}
+
 // The results on this machine are unknown, but none of them may prevent a run.
 TEST(CountersCheck, IsNeverAFailure) { EXPECT_NE(counters_check(try_counters()).verdict, Verdict::Fail); }
 

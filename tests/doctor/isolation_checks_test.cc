@@ -45,7 +45,42 @@ TEST(IsolationChecks, SayThatOnTwoCpusOneIsLeft)
 {
 	cpuset::FakeMachine fake;
 	make_virtual_machine(fake);
-	EXPECT_EQ(check_of("other_tasks", fake.read(), kFull).remedy, "sudo icepath run --isolate full --cpus 1,1");
+	const std::string command = "sudo icepath run --isolate full --cpus ";
+	cpuset::Machine machine = fake.read();
+	EXPECT_EQ(check_of("other_tasks", machine, kFull).remedy,
+			  command + "1,1 (both sides take turns there: another experiment)");
+	machine.irqs[0].fixed = "Operation not permitted";
+	machine.irqs[0].came = {{0, 0}, {1, 8'700'000}};
+	EXPECT_TRUE(check_of("interrupts", machine, kFull).remedy.starts_with(command + "0,0"))
+		<< "an interrupt that can't be moved comes to CPU 1";
+}
+
+TEST(FullChecks, WarnOfInterruptsThatStay)
+{
+	const cpuset::Step step{"interrupts", cpuset::StepState::Left, "found", ""};
+	EXPECT_EQ(full_check(step, false).verdict, Verdict::Ok);
+	const Check stays = full_check(step, true);
+	EXPECT_EQ(stays.verdict, Verdict::Warn);
+	EXPECT_FALSE(stays.effect.empty());
+	cpuset::FakeMachine fake;
+	make_virtual_machine(fake);
+	EXPECT_TRUE(check_of("interrupts", fake.read(), {stays}).remedy.starts_with("sudo icepath run --isolate full"))
+		<< "it moves the others";
+}
+
+TEST(IsolationChecks, LiftTheFairServerOnlyWhereItsFileIs)
+{
+	cpuset::FakeMachine fake;
+	make_virtual_machine(fake);
+	EXPECT_EQ(check_of("rt_throttling", fake.read(), kFull).possible, Possible::Now);
+	fake.write("/proc/sys/kernel/osrelease", "6.12.3");
+	EXPECT_EQ(check_of("rt_throttling", fake.read(), kFull).possible, Possible::NotHere);
+	for (const char *cpu : {"0", "1"}) {
+		const std::string folder = "/sys/kernel/debug/sched/fair_server/cpu" + std::string(cpu);
+		fake.write(folder + "/runtime", "50000000");
+		fake.write(folder + "/period", "1000000000");
+	}
+	EXPECT_EQ(check_of("rt_throttling", fake.read(), kFull).possible, Possible::Now);
 }
 
 TEST(IsolationChecks, SayWhatNoSettingOfThisMachineBrings)
@@ -57,6 +92,16 @@ TEST(IsolationChecks, SayWhatNoSettingOfThisMachineBrings)
 	EXPECT_EQ(check_of("timer_tick", fake.read(), kFull).possible, Possible::NotHere);
 	EXPECT_EQ(check_of("other_tasks", one.read(), kNoFull).possible, Possible::NotHere);
 	EXPECT_EQ(check_of("housekeeping", one.read(), kNoFull).possible, Possible::NotHere);
+}
+
+TEST(OtherRuns, AreNamedWithTheirCpus)
+{
+	EXPECT_EQ(other_runs_check({}).verdict, Verdict::Ok);
+	const Check check = other_runs_check({{1, 3, 4711}, {2, 2, 4711}, {3, 0, 815}});
+	EXPECT_EQ(check.verdict, Verdict::Warn);
+	EXPECT_EQ(check.found, "another icepath (process 815) measures on CPU 0, "
+						   "another icepath (process 4711) measures on CPUs 2-3");
+	EXPECT_FALSE(check.remedy.empty());
 }
 
 TEST(SoftChecks, TellABootFromACommand)

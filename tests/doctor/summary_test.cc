@@ -34,6 +34,7 @@ std::vector<Check> everything_wrong()
 		checks.push_back(warn("probe " + std::string(probe.name)));
 	for (const char *name : {"layer queue",
 							 "layer network",
+							 "other runs",
 							 "cpus",
 							 "soft idle_states",
 							 "soft memory",
@@ -63,6 +64,17 @@ std::vector<Check> everything_wrong()
 const model::CpuNoise kNoisy{1, 500'000'000, 100, 13'000'000, 198'000, {}, ""};
 const model::Quietness kLook{{kNoisy, {0, 500'000'000, 10, 100'000, 9'000, {}, ""}}, {{61, 63}}, {}};
 
+// What a second look saw of the noisy one.
+const std::vector<model::CpuNoise> kNamed = {{1,
+											  500'000'000,
+											  100,
+											  160'000'000,
+											  198'000,
+											  {{"cc1plus", 50, 120'000'000, 4'000'000},
+											   {"python3", 40, 35'000'000, 4'000'000},
+											   {"timer interrupt", 120, 900'000, 9000}},
+											  "cc1plus"}};
+
 size_t columns(const std::string &text)
 {
 	return static_cast<size_t>(
@@ -72,7 +84,7 @@ size_t columns(const std::string &text)
 TEST(DoctorsSummary, IsOneScreenWhateverIsWrong)
 {
 	for (const size_t width : {60, 100, 200}) {
-		const auto lines = lines_of(summary_text(everything_wrong(), model::fitness(kLook), false, width));
+		const auto lines = lines_of(summary_text(everything_wrong(), fit_for(kLook, kNamed, false), false, width));
 		EXPECT_LE(lines.size(), width >= 100 ? 40u : 65u);
 		for (const std::string &line : lines)
 			EXPECT_LE(columns(line), width) << line;
@@ -100,25 +112,60 @@ size_t count(const std::string &text, const std::string &of)
 TEST(DoctorsSummary, CutsNoRemedyAndNoThreshold)
 {
 	const auto all = causes(everything_wrong());
-	const auto fitness = model::fitness(kLook);
+	const auto all_fit = fit_for(kLook, kNamed, false);
 	for (const size_t width : {60, 100}) {
-		const std::string text = summary_text(everything_wrong(), fitness, false, width), line = unwrapped(text);
+		const std::string text = summary_text(everything_wrong(), all_fit, false, width), line = unwrapped(text);
 		for (const Cause &cause : all)
 			EXPECT_NE(line.find(std::string(name(cause.possible)) + " → " + cause.remedy), std::string::npos) << text;
 		EXPECT_EQ(count(line, "(yes: < 0.1 %, < 100 µs)"), 1u) << text;
 		EXPECT_GT(count(text, " …\n"), 0u) << text;
 	}
-	EXPECT_EQ(summary_text(everything_wrong(), fitness, false, 1000).find("…"), std::string::npos)
+	EXPECT_EQ(summary_text(everything_wrong(), all_fit, false, 1000).find("…"), std::string::npos)
 		<< "where there is room, all that was found is there";
+}
+
+TEST(FitFor, NamesWhatTookTheCpuAndItsRemedy)
+{
+	const model::CpuNoise taken{1, 500'000'000, 100, 160'000'000, 198'000, {}, ""};
+	const auto all = fit_for({{taken}, {{61, 63}}, {}}, kNamed, false);
+	ASSERT_EQ(all.size(), 3u);
+	EXPECT_EQ(all[0].taken_by, "cc1plus 24 %, python3 7 %") << "the rest is below the threshold of medians";
+	EXPECT_EQ(all[2].taken_by, "cc1plus 24 %, python3 7 %, timer interrupt 0.18 %");
+	for (const FitFor &one : all)
+		EXPECT_NE(one.remedy.find("end these tasks, or wait"), std::string::npos);
+	EXPECT_NE(all[0].remedy.find("--sched fifo"), std::string::npos);
+	EXPECT_EQ(all[0].possible, Possible::Now);
+	EXPECT_NE(all[2].remedy.find("this kernel can't stop"), std::string::npos) << all[2].remedy;
+	EXPECT_EQ(all[2].possible, Possible::NotHere) << "tails can't become yes";
+	EXPECT_EQ(all[0].remedy.find("tick"), std::string::npos) << "medians don't mind it";
+	const auto with_nohz = fit_for({{taken}, {{61, 63}}, {}}, kNamed, true);
+	EXPECT_EQ(with_nohz[2].possible, Possible::Now);
+	const auto not_looked = fit_for({{taken}, {{61, 63}}, {}}, {}, false);
+	EXPECT_EQ(not_looked[0].taken_by + not_looked[0].remedy, "");
+	const auto quiet = fit_for({{{1, 500'000'000, 1, 2000, 2000, {}, ""}}, {{61, 63}}, {}}, kNamed, false);
+	EXPECT_EQ(quiet[2].taken_by + quiet[2].remedy, "") << "it is fit";
+}
+
+TEST(FitFor, TellsInTheSummaryOnlyWhatThePurposeBeforeHasNot)
+{
+	const model::CpuNoise taken{1, 500'000'000, 100, 160'000'000, 198'000, {}, ""};
+	const std::string text = unwrapped(summary_text({}, fit_for({{taken}, {{61, 63}}, {}}, kNamed, false), false, 200));
+	EXPECT_NE(text.find("(yes: < 5 %): cc1plus 24 %, python3 7 %"), std::string::npos) << text;
+	EXPECT_EQ(count(text, "cc1plus"), 1u) << text;
+	EXPECT_EQ(count(text, "end these tasks, or wait"), 1u) << text;
+	EXPECT_NE(
+		text.find("< 100 µs): also timer interrupt 0.18 % not here → the tick alone takes 0.18 %, and this kernel"),
+		std::string::npos)
+		<< text;
 }
 
 TEST(DoctorsSummary, ColourIsAllThatColourAdds)
 {
-	std::string coloured = summary_text(everything_wrong(), model::fitness(kLook), true, 100);
+	std::string coloured = summary_text(everything_wrong(), fit_for(kLook, kNamed, false), true, 100);
 	EXPECT_NE(coloured.find("\033[33mwarn\033[0m"), std::string::npos);
 	for (size_t at = coloured.find('\033'); at != std::string::npos; at = coloured.find('\033'))
 		coloured.erase(at, coloured.find('m', at) + 1 - at);
-	EXPECT_EQ(coloured, summary_text(everything_wrong(), model::fitness(kLook), false, 100));
+	EXPECT_EQ(coloured, summary_text(everything_wrong(), fit_for(kLook, kNamed, false), false, 100));
 }
 
 TEST(Causes, HaveOneRemedyForManyChecks)

@@ -146,6 +146,17 @@ TEST_F(CpuClaims, RefusesACpuThatAnotherRunHasAndNamesBoth)
 	EXPECT_NE(sentence.find("--cpus"), std::string::npos) << sentence;
 }
 
+TEST_F(CpuClaims, CanBeReadByAnybodyWhoMayMakeThem)
+{
+	const auto is_own = [](const Claim &claim) { return claim.holder == getpid(); };
+	EXPECT_TRUE(std::ranges::none_of(read_claims(), is_own));
+	const CpuClaim own({a}, getpid());
+	const std::vector<Claim> all = read_claims();
+	const auto found = std::ranges::find_if(all, is_own);
+	ASSERT_NE(found, all.end());
+	EXPECT_EQ(found->cpu, a);
+}
+
 TEST_F(CpuClaims, AllowsOtherCpus)
 {
 	const CpuClaim held({a, b}, getpid());
