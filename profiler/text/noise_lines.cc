@@ -61,8 +61,9 @@ void add_interference(Page &page, const std::vector<model::CpuNoise> &interferen
 		text +=
 			fmt::format("{}CPU {} {} of {}:", text.empty() ? "" : " · ", one.cpu, time_of(one.ns), time_of(one.of_ns));
 		for (size_t i = 0; i < std::min(one.sources.size(), kNamedInLine); ++i)
-			text += fmt::format("{} {} {} times", i == 0 ? "" : ",", one.sources[i].name,
-								stats::count(one.sources[i].gaps));
+			text +=
+				fmt::format("{} {} {} in {} time{}", i == 0 ? "" : ",", one.sources[i].name, time_of(one.sources[i].ns),
+							stats::count(one.sources[i].gaps), one.sources[i].gaps == 1 ? "" : "s");
 	}
 	if (!text.empty())
 		page.paragraph("kept off", "workers that could have run, of their time in blocks with probes: " + text);

@@ -53,8 +53,8 @@ TEST(KeptOff, NamesWhatTookMost)
 												{1, 3'000'000, 3, 15'000, 5'000, {{"hog", 3, 15'000, 5'000}}, "hog"}};
 	EXPECT_EQ(
 		page_of([&](Page &page) { add_interference(page, found); }),
-		"kept off  workers that could have run, of their time in blocks with probes: CPU 1 15.0 µs of 3.00 ms: hog 3 "
-		"times\n");
+		"kept off  workers that could have run, of their time in blocks with probes: CPU 1 15.0 µs of 3.00 ms: hog "
+		"15.0 µs in 3 times\n");
 	EXPECT_EQ(page_of([&](Page &page) { add_interference(page, {}); }), "");
 }
 

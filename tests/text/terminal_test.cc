@@ -92,8 +92,9 @@ fit for   medians: unknown: the CPUs' noise wasn't measured (yes: < 5 %)
           tails: unknown: the CPUs' noise wasn't measured (yes: < 0.1 %, < 100 µs)
 openings  each cell was measured in fresh processes once · intervals are over blocks of the same processes: another run
           may differ by more
-kept off  workers that could have run, of their time in blocks with probes: CPU 0 3.65 ms of 42.9 ms: kworker/1:2 1812
-          times, unknown 1812 times · CPU 1 6.54 ms of 42.9 ms: kworker/1:2 3624 times, unknown 3624 times
+kept off  workers that could have run, of their time in blocks with probes: CPU 0 3.65 ms of 42.9 ms: kworker/1:2 3.29
+          ms in 1812 times, unknown 362 µs in 1812 times · CPU 1 6.54 ms of 42.9 ms: kworker/1:2 5.82 ms in 3624 times,
+          unknown 725 µs in 3624 times
 
 layers of a message: mean µs, with probes; typical: p40 to p60, tail: from p99 on
                messages  mean   sender.user  sender.kernel      wakeup     runqueue  receiver.kernel  receiver.user
