@@ -31,8 +31,15 @@ std::map<TypicalPlace, double> typical_times(const analysis::LatencyRange *typic
 	return times;
 }
 
+Taken longest_first(const std::map<std::string, uint64_t> &by_name)
+{
+	Taken list(by_name.begin(), by_name.end());
+	std::ranges::stable_sort(list, std::ranges::greater(), [](const auto &one) { return one.second; });
+	return list;
+}
+
 // By segment, each name once. Tasks of one name are told apart by their tids.
-std::map<uint32_t, std::vector<std::pair<std::string, uint64_t>>> taken_by(const analysis::WorstMessage &message)
+std::map<uint32_t, Taken> taken_by(const analysis::WorstMessage &message)
 {
 	std::map<std::string, std::set<uint32_t>> tids;
 	for (const path::Share &share : message.path.shares)
@@ -45,12 +52,9 @@ std::map<uint32_t, std::vector<std::pair<std::string, uint64_t>>> taken_by(const
 			name += fmt::format(" ({})", share.who.id);
 		sums[share.segment][std::move(name)] += share.ns;
 	}
-	std::map<uint32_t, std::vector<std::pair<std::string, uint64_t>>> taken;
-	for (const auto &[segment, by_name] : sums) {
-		auto &list = taken[segment];
-		list.assign(by_name.begin(), by_name.end());
-		std::ranges::stable_sort(list, std::ranges::greater(), [](const auto &one) { return one.second; });
-	}
+	std::map<uint32_t, Taken> taken;
+	for (const auto &[segment, by_name] : sums)
+		taken[segment] = longest_first(by_name);
 	return taken;
 }
 
@@ -168,19 +172,34 @@ uint64_t unrecorded_ns(const analysis::WorstMessage &worst, const LayerPart &lay
 MostOfMessage most_of(const analysis::WorstMessage &worst)
 {
 	using Kind = path::Culprit::Kind;
-	std::map<std::pair<LayerPart, Blame>, uint64_t> sums;
+	struct Sum {
+		uint64_t ns = 0, bound_ns = 0;
+		std::map<std::string, uint64_t> taken;
+	};
+	std::map<std::pair<LayerPart, Blame>, Sum> sums;
+	const auto taken = taken_by(worst);
 	for (size_t i = 0; i < worst.path.segments.size(); ++i) {
 		const path::Segment &segment = worst.path.segments[i];
-		sums[{{segment.layer, segment.part}, blame(worst, i)}] += segment.duration_ns();
+		Sum &sum = sums[{{segment.layer, segment.part}, blame(worst, i)}];
+		sum.ns += segment.duration_ns();
+		sum.bound_ns = std::max(sum.bound_ns, bound_of(segment));
+		if (const auto at = taken.find(static_cast<uint32_t>(i)); at != taken.end())
+			for (const auto &[name, ns] : at->second)
+				sum.taken[name] += ns;
 	}
-	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
+	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second.ns; });
 	if (most == sums.end() || worst.latency_ns() == 0)
 		return {};
 	const auto &[layer, who] = most->first;
-	const bool is_unrecorded =
-		who.kind == Kind::None && 2 * unrecorded_ns(worst, layer) >= most->second && most->second > 0;
-	return {layer.first, layer.second, is_unrecorded ? Blame{.kind = Kind::Unknown} : who,
-			static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())};
+	const Sum &sum = most->second;
+	const bool is_unrecorded = who.kind == Kind::None && 2 * unrecorded_ns(worst, layer) >= sum.ns && sum.ns > 0;
+	return {.layer = layer.first,
+			.part = layer.second,
+			.who = is_unrecorded ? Blame{.kind = Kind::Unknown} : who,
+			.share = static_cast<double>(sum.ns) / static_cast<double>(worst.latency_ns()),
+			.ns = sum.ns,
+			.taken = longest_first(sum.taken),
+			.bound_ns = sum.bound_ns};
 }
 
 const analysis::WorstMessage *worst_message(const analysis::RunResult &result)
@@ -193,13 +212,19 @@ const analysis::WorstMessage *worst_message(const analysis::RunResult &result)
 	return worst;
 }
 
-uint64_t slowest_ns(const analysis::RunResult &result)
+std::optional<SlowerMessage> slower_than(const analysis::WorstMessage &worst, const analysis::RunResult &result)
 {
-	uint64_t slowest = 0;
-	for (const analysis::CellResult &cell : result.cells)
-		if (!cell.cell.traits.has(model::Trait::NotIpc))
-			slowest = std::max({slowest, cell.times.latency.max, cell.times.latency_probed.max});
-	return slowest;
+	SlowerMessage slowest{.ns = worst.latency_ns()};
+	for (size_t i = 0; i < result.cells.size(); ++i) {
+		const analysis::CellResult &cell = result.cells[i];
+		if (cell.cell.traits.has(model::Trait::NotIpc))
+			continue;
+		for (const auto &[ns, probed] :
+			 {std::pair{cell.times.latency.max, false}, {cell.times.latency_probed.max, true}})
+			if (ns > slowest.ns)
+				slowest = {i, ns, probed};
+	}
+	return slowest.ns > worst.latency_ns() ? std::optional(slowest) : std::nullopt;
 }
 
 } // namespace icepath::explain

@@ -25,6 +25,9 @@ struct Blame {
 	friend auto operator<=>(const Blame &, const Blame &) = default;
 };
 
+// Who had the CPU for how many ns, the longest first.
+using Taken = std::vector<std::pair<std::string, uint64_t>>;
+
 // A segment of the message.
 struct MessageStep {
 	model::Layer layer = model::Layer::SenderUser;
@@ -35,7 +38,7 @@ struct MessageStep {
 	std::string_view known; // of path::kProvenanceNames
 	uint64_t bound_ns = 0; // an end is inferred within that time; 0: known better
 	Blame blame;
-	std::vector<std::pair<std::string, uint64_t>> taken; // who had the CPU for how many ns, the longest first
+	Taken taken;
 	// Its time over the mean of the same layer, part and place in typical messages; nothing: these have no such time,
 	// or typical messages aren't known.
 	std::optional<double> of_typical;
@@ -64,6 +67,15 @@ struct MostOfMessage {
 	model::Part part = model::Part::None;
 	Blame who;
 	double share = 0; // 0: it has no path
+	uint64_t ns = 0;
+	Taken taken = {}; // within it
+	uint64_t bound_ns = 0; // an end is inferred within that time; 0: known better
+	// The inferred end may lie so far elsewhere that the share may be another one.
+	bool is_uncertain() const
+	{
+		constexpr double kFar = 0.1; // of the share's time
+		return static_cast<double>(bound_ns) >= kFar * static_cast<double>(ns);
+	}
 };
 MostOfMessage most_of(const analysis::WorstMessage &worst);
 
@@ -71,7 +83,12 @@ Blame blame(const analysis::WorstMessage &worst, size_t segment); // its index i
 
 // The slowest message with a complete path; nullptr if there is none.
 const analysis::WorstMessage *worst_message(const analysis::RunResult &result);
-// The slowest of all, also without a complete path.
-uint64_t slowest_ns(const analysis::RunResult &result);
+// The slowest of all where it isn't that one: it has no known path.
+struct SlowerMessage {
+	size_t cell = 0; // its index
+	uint64_t ns = 0;
+	bool probed = false; // its path is incomplete; else it is in a block without probes
+};
+std::optional<SlowerMessage> slower_than(const analysis::WorstMessage &worst, const analysis::RunResult &result);
 
 } // namespace icepath::explain

@@ -41,6 +41,7 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 	std::vector<uint64_t> times;
 	for (const Segment &segment : segments)
 		times.push_back(segment.duration_ns());
+	const std::vector<explain::MessageStep> steps = explain::steps_of(worst, nullptr);
 	const std::vector<uint64_t> shares = analysis::apportion(times, 1000);
 	const auto tenths = [](uint64_t share) { return fmt::format("{}.{} %", share / 10, share % 10); };
 
@@ -61,7 +62,7 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 			continue;
 		}
 		++next;
-		const std::string who = words_of(explain::blame(worst, i));
+		const std::string who = words_of(steps[i].blame, steps[i].taken, times[i]);
 		const analysis::LayerKind kind =
 			analysis::kind_of(segments[i].layer, segments[i].part, cell.kind == model::kAdapter);
 		add(kind_symbol(kind, 1, look),
@@ -82,9 +83,14 @@ std::vector<std::string> worst_message_lines(const analysis::WorstMessage &worst
 	for (size_t i = 0; i < rows.size(); ++i)
 		lines.push_back("  " + symbols[i] + rows[i]);
 	if (const explain::MostOfMessage most = explain::most_of(worst); most.share > 0) {
-		const std::string who = words_of(most.who);
-		lines.push_back(fmt::format("  mostly {}: {} of it{}", explain::layer_text(most.layer, most.part),
-									stats::percent(most.share), who.empty() ? "" : ", " + who));
+		const std::string who = words_of(most.who, most.taken, most.ns);
+		lines.push_back(
+			fmt::format("  {}mostly {}: {} of it{}{}", most.is_uncertain() ? "perhaps " : "",
+						explain::layer_text(most.layer, most.part), stats::percent(most.share),
+						most.is_uncertain()
+							? fmt::format(", inferred within {}", stats::duration(static_cast<double>(most.bound_ns)))
+							: "",
+						who.empty() ? "" : ", " + who));
 	}
 	return lines;
 }
@@ -118,30 +124,10 @@ std::vector<std::string> texts_of(const explain::MessageStep &step, bool typical
 							: "–"};
 }
 
-// "cc1plus 7.20 ms, python3 2.01 ms, 4 others 8.10 ms", where nobody had the CPU for most of the step.
-std::string words_of_taken(const explain::MessageStep &step)
-{
-	constexpr size_t kNamed = 2;
-	std::string text;
-	uint64_t others_ns = 0;
-	for (size_t i = 0; i < step.taken.size(); ++i)
-		if (i < kNamed)
-			text += fmt::format("{}{} {}", i == 0 ? "" : ", ", step.taken[i].first,
-								stats::duration(static_cast<double>(step.taken[i].second)));
-		else
-			others_ns += step.taken[i].second;
-	if (others_ns > 0)
-		text +=
-			fmt::format(", {} more {}", step.taken.size() - kNamed, stats::duration(static_cast<double>(others_ns)));
-	return text;
-}
-
 // "  known within 250 ns  <- timer interrupt"
 std::string certainty_of(const explain::MessageStep &step)
 {
-	std::string who = words_of(step.blame);
-	if (who.empty())
-		who = words_of_taken(step);
+	const std::string who = words_of(step.blame, step.taken, step.ns);
 	return fmt::format("  {}{}{}", step.known,
 					   step.bound_ns > 0 ? " within " + stats::duration(static_cast<double>(step.bound_ns))
 										 : std::string(),

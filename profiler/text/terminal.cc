@@ -193,10 +193,11 @@ void add_worst(Page &page, const analysis::RunResult &result)
 	page.heading(lines[0]);
 	for (size_t i = 1; i < lines.size(); ++i)
 		page.line(page.spelled(lines[i]));
-	if (explain::slowest_ns(result) > worst->latency_ns())
+	if (const auto slower = explain::slower_than(*worst, result))
 		page.line(page.spelled(
-			fmt::format("  the slowest message of all took {}, in a block without probes or with an incomplete path",
-						stats::duration(static_cast<double>(explain::slowest_ns(result))))));
+			fmt::format("  the slowest message of all took {}{}: {}", stats::duration(static_cast<double>(slower->ns)),
+						slower->cell == worst->cell ? "" : ", of " + model::title(result.cells[slower->cell].cell),
+						why_no_path(*slower))));
 	page.line();
 }
 

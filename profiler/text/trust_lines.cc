@@ -75,21 +75,34 @@ void add_fit_for(Page &page, const analysis::RunResult &result, bool in_full)
 	page.paragraph("fit for", text);
 }
 
+const char *why_no_path(const explain::SlowerMessage &message)
+{
+	return message.probed ? "its path is incomplete" : "in a block without probes";
+}
+
 void add_slowest(Page &page, const analysis::RunResult &result)
 {
 	const analysis::WorstMessage *worst = explain::worst_message(result);
 	if (!worst)
 		return;
 	const explain::MostOfMessage most = explain::most_of(*worst);
-	std::vector<std::string> facts = {
-		fmt::format("{}, {}: {} {}", analysis::brief_title(result, result.cells[worst->cell].cell),
-					stats::duration(static_cast<double>(worst->latency_ns())), stats::percent(most.share),
-					explain::layer_text(most.layer, most.part))};
-	if (const std::string who = words_of(most.who); !who.empty())
-		facts[0] += ", " + who;
-	if (explain::slowest_ns(result) > worst->latency_ns())
-		facts.push_back(fmt::format("of all {}", stats::duration(static_cast<double>(explain::slowest_ns(result)))));
-	page.line_with_command(pad_right("slowest", kLabel), facts, "icepath explain RUN");
+	const auto title = [&](size_t cell) { return analysis::brief_title(result, result.cells[cell].cell); };
+	// What can't be explained comes first, or the rest is read as if it were of the slowest.
+	std::string text;
+	const auto slower = explain::slower_than(*worst, result);
+	if (slower)
+		text = fmt::format("{}, {}: {}; of those with a known path ", title(slower->cell),
+						   stats::duration(static_cast<double>(slower->ns)), why_no_path(*slower));
+	if (!slower || slower->cell != worst->cell)
+		text += title(worst->cell) + ", ";
+	text += fmt::format("{}: {}{} {}", stats::duration(static_cast<double>(worst->latency_ns())),
+						most.is_uncertain() ? "perhaps " : "", stats::percent(most.share),
+						explain::layer_text(most.layer, most.part));
+	if (most.is_uncertain())
+		text += fmt::format(" (inferred within {})", stats::duration(static_cast<double>(most.bound_ns)));
+	if (const std::string who = words_of(most.who, most.taken, most.ns); !who.empty())
+		text += ", " + who;
+	page.line_with_command(pad_right("slowest", kLabel), {text}, "icepath explain RUN");
 }
 
 namespace {

@@ -4,10 +4,13 @@
 // all.
 
 #include "profiler/analysis/run_result.h"
+#include "profiler/explain/one_message.h"
 #include "profiler/text/page.h"
 
 namespace icepath::text {
 
+// "in a block without probes"
+const char *why_no_path(const explain::SlowerMessage &message);
 void add_slowest(Page &page, const analysis::RunResult &result);
 void add_taken_by(Page &page, const analysis::RunResult &result);
 // At most a line each.

@@ -114,6 +114,26 @@ TEST(MostOfMessage, SaysIfNoRecordShowsWhoHadTheCpu)
 	EXPECT_EQ(text::words_of(most_of(worst).who), "");
 }
 
+TEST(MostOfMessage, SaysHowMuchEachTook)
+{
+	analysis::WorstMessage worst = example();
+	const auto last = [&] {
+		return text::worst_message_lines(worst, socket_cell(model::Pattern::OneWay), {false, true}).back();
+	};
+	worst.path.shares = {{2, {path::Culprit::Kind::Task, 9, 0}, 900}, {2, {path::Culprit::Kind::Task, 8, 0}, 433}};
+	EXPECT_EQ(last(), "  mostly runqueue: 66.6 % of it, CPU 1 ran evil (9) 900 ns, task 8 433 ns");
+	worst.path.shares[0].ns = 1330;
+	worst.path.shares[1].ns = 3;
+	EXPECT_EQ(last(), "  mostly runqueue: 66.6 % of it, CPU 1 ran evil (9)") << "practically all";
+	path::Boundary &end = worst.path.segments[2].end;
+	end.provenance = Provenance::Inferred;
+	end.earliest_ns = end.at_ns - 100;
+	end.latest_ns = end.at_ns;
+	EXPECT_EQ(last(), "  mostly runqueue: 66.6 % of it, CPU 1 ran evil (9)") << "within a tenth of it";
+	end.earliest_ns = end.at_ns - 1300;
+	EXPECT_EQ(last(), "  perhaps mostly runqueue: 66.6 % of it, inferred within 1.30 µs, CPU 1 ran evil (9)");
+}
+
 TEST(Threads, OfOneNameAreToldApart)
 {
 	analysis::WorstMessage worst = example();

@@ -245,10 +245,40 @@ TEST_F(TerminalTest, TheSlowestOfAllIsToldBesideTheSlowestWithAPath)
 	analysis::RunResult result = analysis::analyse(run);
 	for (analysis::CellResult &cell : result.cells)
 		cell.times.latency.max = 0;
-	EXPECT_EQ(terminal_report(result, {.unicode = true, .width = 160}).find(" · of all "), std::string::npos);
+	const auto printed = [&](int width) { return terminal_report(result, {.unicode = true, .width = width}); };
+	EXPECT_NE(printed(160).find("slowest   uds-stream 64 B pingpong, 386 µs: 99.0 % runqueue"), std::string::npos);
 	result.cells[0].times.latency.max = 7'000'000;
-	const std::string text = terminal_report(result, {.unicode = true, .width = 160});
-	EXPECT_NE(text.find(" · of all 7"), std::string::npos) << text;
+	EXPECT_NE(
+		printed(160).find("slowest   uds-stream 64 B pingpong, 7.00 ms: in a block without probes; of those with a "
+						  "known path 386 µs: 99.0 % runqueue"),
+		std::string::npos)
+		<< printed(160);
+	EXPECT_NE(printed(60).find("pingpong, 7.00 ms: in a"), std::string::npos) << "also of a full line\n" << printed(60);
+	result.cells[1].times.latency_probed.max = 8'000'000;
+	EXPECT_NE(printed(200).find("oneway, 8.00 ms: its path is incomplete; of those with a known path uds-stream 64 B "
+								"pingpong, 386 µs"),
+			  std::string::npos)
+		<< printed(200);
+}
+
+TEST_F(TerminalTest, TheSlowestMessageSaysHowMuchEachTook)
+{
+	const std::string run = temporary.path("shares");
+	write_small_run(run, true, kEnoughRounds);
+	analysis::RunResult result = analysis::analyse(run);
+	path::Path &path = result.cells[0].followed.slowest.at(0).path;
+	const auto longest = std::ranges::max_element(path.segments, {}, &path::Segment::duration_ns);
+	const auto at = static_cast<uint32_t>(longest - path.segments.begin());
+	path.shares = {{at, longest->culprit, 300'000}, {at, {path::Culprit::Kind::Task, 4712, 0}, 70'000}};
+	const auto printed = [&] { return terminal_report(result, {.unicode = true, .width = 200}); };
+	EXPECT_NE(printed().find("386 µs: 99.0 % runqueue, CPU 0 ran kworker/1:2 (4711) 300 µs, task 4712 70.0 µs"),
+			  std::string::npos)
+		<< printed();
+	longest->end.provenance = path::Provenance::Inferred;
+	longest->end.earliest_ns = longest->end.at_ns - 380'000;
+	longest->end.latest_ns = longest->end.at_ns;
+	EXPECT_NE(printed().find("386 µs: perhaps 99.0 % runqueue (inferred within 380 µs), CPU 0 ran"), std::string::npos)
+		<< printed();
 }
 
 // Few messages without a known path may take much of the time, and aren't typical.
