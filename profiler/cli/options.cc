@@ -242,7 +242,8 @@ void add_explain(CLI::App &app, Commands &commands)
 			if (one != other && !(one == against && other == stacks)) // functions of both cells
 				one->excludes(other);
 	app.add_flag("--json", question.json, "as JSON")->excludes(modes)->excludes(stacks);
-	app.add_flag("-v,--verbose", question.verbose, "the tables of every cell, instead of a summary of all");
+	app.add_flag("-v,--verbose", question.verbose,
+				 "the tables of every cell, instead of a summary of all, with all that took time");
 }
 
 void add_compare(CLI::App &app, Commands &commands)

@@ -163,6 +163,15 @@ bool Difference::has_shares() const
 		   });
 }
 
+const KindDifference *carrier_of(const Difference &difference)
+{
+	constexpr double kMost = 0.5;
+	const auto carrier = std::ranges::find_if(difference.kinds, [&](const KindDifference &kind) {
+		return kind.of.share_interval && kind.of.share_interval->low > kMost;
+	});
+	return carrier == difference.kinds.end() || !difference.has_shares() ? nullptr : &*carrier;
+}
+
 bool is_own_code(const DifferenceRow &row)
 {
 	using model::Layer;

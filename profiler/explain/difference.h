@@ -62,6 +62,9 @@ struct Difference {
 	}
 };
 
+// The kind that has most of the difference, even at the lower end of its share's interval; nullptr: none has.
+const KindDifference *carrier_of(const Difference &difference);
+
 // Both must have deliveries.
 Difference compare(const Compared &a, const Compared &b);
 

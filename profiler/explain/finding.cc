@@ -96,6 +96,7 @@ constexpr std::array<FindingRow, kFindingIds> kRows = {{
 	{Id::TailNotSlower, "tail_not_slower", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
 	{Id::GrowthOfTooFewBlocks, "growth_of_too_few_blocks", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
 	{Id::GrowthMayBeNone, "growth_may_be_none", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
+	{Id::GrowthSizeUnknown, "growth_size_unknown", Topic::Explanation, Severity::Note, Mend::MeasureLonger},
 	{Id::SameCell, "same_cell", Topic::Explanation, Severity::Note, Mend::None},
 	{Id::OwnRate, "own_rate", Topic::Explanation, Severity::Note, Mend::None},
 	{Id::TooFewRounds, "too_few_rounds", Topic::Explanation, Severity::Note, Mend::MeasureLonger},

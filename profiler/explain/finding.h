@@ -105,6 +105,7 @@ enum class FindingId : uint8_t {
 	TailNotSlower,
 	GrowthOfTooFewBlocks,
 	GrowthMayBeNone,
+	GrowthSizeUnknown,
 	SameCell,
 	OwnRate,
 	TooFewRounds,

@@ -5,7 +5,6 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <set>
 
 namespace icepath::explain {
 namespace {
@@ -81,20 +80,21 @@ std::map<Kind, OfKind> by_kind(const NamedCauses &causes, double of_messages)
 	return kinds;
 }
 
-std::set<Kind> told_kinds(const std::map<Kind, OfKind> &kinds, const std::map<Kind, OfKind> &others,
-						  const stats::RedrawnDifference &redrawn, const std::vector<double> &none)
+// Kinds that take longer from A's messages, and whether they are told, as causes are.
+std::map<Kind, bool> longer_kinds(const std::map<Kind, OfKind> &kinds, const std::map<Kind, OfKind> &others,
+								  const stats::RedrawnDifference &redrawn, const std::vector<double> &none)
 {
-	std::set<Kind> told;
+	std::map<Kind, bool> longer;
 	for (const auto &[kind, of] : kinds) {
 		const auto other = others.find(kind);
 		const bool both = other != others.end();
 		const auto growth = redrawn.interval({of.ns, both ? other->second.ns : none});
 		const auto more_often = redrawn.interval({of.messages, both ? other->second.messages : none});
 		const bool is_always = both && is_always_there(of.share, other->second.share);
-		if (growth && growth->low > 0 && (is_always || (more_often && more_often->low > 0)))
-			told.insert(kind);
+		if (growth && growth->low > 0)
+			longer[kind] = is_always || (more_often && more_often->low > 0);
 	}
-	return told;
+	return longer;
 }
 
 } // namespace
@@ -113,7 +113,8 @@ std::vector<Cause> causes_of(const CulpritsOf &a, const CulpritsOf &b)
 	const stats::RedrawnDifference redrawn(a.layers.blocks(), b.layers.blocks());
 	const std::vector<double> none(b.layers.blocks().weights.size(), 0);
 	const auto of_a = static_cast<double>(a.layers.deliveries()), of_b = static_cast<double>(b.layers.deliveries());
-	const std::set<Kind> told = told_kinds(by_kind(ours, of_a), by_kind(others, of_b), redrawn, none);
+	const std::map<Kind, bool> longer = longer_kinds(by_kind(ours, of_a), by_kind(others, of_b), redrawn, none);
+	std::map<Kind, double> growths;
 	for (const auto &[key, of] : ours) {
 		Cause &cause = causes.emplace_back();
 		std::tie(std::ignore, cause.kind, cause.origin, cause.layer, cause.ended_sleep) = key;
@@ -121,7 +122,8 @@ std::vector<Cause> causes_of(const CulpritsOf &a, const CulpritsOf &b)
 		cause.interrupt = of.interrupt;
 		cause.vector = of.vector;
 		cause.owner = of.owner;
-		cause.is_of_told_kind = told.contains(kind_of(cause));
+		const auto of_kind = longer.find(kind_of(cause));
+		cause.is_of_told_kind = of_kind != longer.end() && of_kind->second;
 		cause.messages = of.messages;
 		cause.share = static_cast<double>(of.messages) / of_a;
 		cause.when_there_ns = static_cast<double>(of.ns) / static_cast<double>(std::max<uint64_t>(of.messages, 1));
@@ -132,11 +134,15 @@ std::vector<Cause> causes_of(const CulpritsOf &a, const CulpritsOf &b)
 			cause.other_share = static_cast<double>(other->second.messages) / of_b;
 			cause.growth_ns -= static_cast<double>(other->second.ns) / of_b;
 		}
+		growths[kind_of(cause)] += cause.growth_ns;
 		if (cause.growth_ns < kWorthAnInterval * (a.layers.mean_ns() - b.layers.mean_ns()) || cause.growth_ns <= 0)
 			continue;
 		cause.growth_interval = redrawn.interval({of.ns_by_block, both ? other->second.ns_by_block : none});
 		cause.more_often = redrawn.interval({of.messages_by_block, both ? other->second.messages_by_block : none});
 	}
+	for (Cause &cause : causes)
+		if (longer.contains(kind_of(cause)))
+			cause.kind_growth_ns = growths[kind_of(cause)];
 	std::ranges::stable_sort(causes, std::ranges::greater(), &Cause::growth_ns);
 	return causes;
 }

@@ -31,7 +31,11 @@ struct Cause {
 	// The same of all causes of its kind and origin together: where many tasks take turns, it may be told that tasks of
 	// others had the CPU, and not which.
 	bool is_of_told_kind = false;
-	bool counts() const { return is_told() || is_of_told_kind; }
+	// All causes of its kind and origin together take longer from A's messages, told by an interval, by so much.
+	std::optional<double> kind_growth_ns;
+	// By that alone its kind carries the whole difference: see explain_tail().
+	bool is_of_carrying_kind = false;
+	bool counts() const { return is_told() || is_of_told_kind || is_of_carrying_kind; }
 	// Whether it takes longer from A's messages than from B's, and from more of them or from practically all of both:
 	// by intervals over the blocks. What is there by chance is no cause.
 	bool is_told() const;

@@ -8,6 +8,7 @@
 
 #include "ebpf/contexts.h"
 #include "icepath/plugin.h"
+#include "profiler/model/cell_title.h"
 
 namespace icepath::explain {
 namespace {
@@ -46,17 +47,20 @@ template <Part kPart> double ns_of_part(const Symptoms &symptoms)
 
 CauseNames names_of(const Symptoms &symptoms, Is is)
 {
-	constexpr size_t kNamed = 2;
-	CauseNames of;
 	// Of many tasks that are told together, one that is told by itself may be the least.
 	const double told_ns = ns_of_causes(symptoms, [&](const Cause &cause) { return cause.is_told() && is(cause); });
-	of.told = told_ns > 0 && 2 * told_ns >= ns_of_causes(symptoms, is);
-	for (const Cause &cause : symptoms.causes) // in the order of their growth
-		if ((of.told ? cause.is_told() : cause.counts()) && is(cause) &&
-			std::ranges::find(of.names, cause.name) == of.names.end())
-			of.names.push_back(cause.name);
-	of.more = of.names.size() - std::min(of.names.size(), kNamed);
-	of.names.resize(of.names.size() - of.more);
+	const bool told = told_ns > 0 && 2 * told_ns >= ns_of_causes(symptoms, is);
+	std::vector<Cause> of_told, of_all;
+	for (const Cause &cause : symptoms.causes)
+		if (is(cause) && cause.counts()) {
+			of_all.push_back(cause);
+			if (cause.is_told())
+				of_told.push_back(cause);
+		}
+	CauseNames of = some_names_of(told ? of_told : of_all);
+	of.told = told;
+	if (!told)
+		of.told_names = some_names_of(of_told).names;
 	return of;
 }
 
@@ -169,13 +173,22 @@ bool can_isolate(const Symptoms &symptoms)
 	return has_other_cpus(symptoms) && symptoms.head.isolation.level != model::IsolationLevel::Full;
 }
 
+bool has_fifo_cell(const Symptoms &symptoms)
+{
+	return symptoms.cell.levels.fifo_priority == 0 && std::ranges::any_of(symptoms.head.cells, [&](model::Cell other) {
+			   const bool is_fifo = other.levels.fifo_priority != 0;
+			   other.levels.fifo_priority = 0;
+			   return is_fifo && model::title(other) == model::title(symptoms.cell);
+		   });
+}
+
 // Over tasks of others sides under SCHED_FIFO come first. Sides that never sleep must each have a CPU: they don't take
 // turns.
 bool can_run_fifo(const Symptoms &symptoms)
 {
 	const model::Host &host = symptoms.head.host;
 	const bool may = (symptoms.cell.kind == model::kAdapter ? host.fifo_of_middleware : host.fifo).value_or(false);
-	return may && symptoms.cell.levels.fifo_priority == 0 &&
+	return may && symptoms.cell.levels.fifo_priority == 0 && !has_fifo_cell(symptoms) &&
 		   !(model::never_sleeps(symptoms.cell.wait) && shares_a_cpu(symptoms.cell));
 }
 
@@ -224,6 +237,7 @@ constexpr std::array<WayRow, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::FreeLibraryThreads, can_free_library_threads},
 	 {Way::FreeDaemon, can_free_daemon},
 	 {Way::Isolate, can_isolate},
+	 {Way::ReadFifo, has_fifo_cell},
 	 {Way::RunFifo, can_run_fifo},
 	 {Way::TakeOtherCpus, has_other_cpus},
 	 {Way::StopThem, always},
@@ -282,7 +296,7 @@ const Row kRemedies[] = {
 	 .applies = [](const Symptoms &symptoms) { return !shares_a_cpu(symptoms.cell); }},
 	{.id = RemedyId::Task,
 	 .ns = nullptr,
-	 .ways = {Way::Isolate, Way::RunFifo, Way::TakeOtherCpus, Way::StopThem},
+	 .ways = {Way::Isolate, Way::ReadFifo, Way::RunFifo, Way::TakeOtherCpus, Way::StopThem},
 	 .is = took_cpu<Origin::OthersTask>},
 	{.id = RemedyId::OtherTarget, .ns = nullptr, .ways = {Way::MeasureAlone}, .is = took_cpu<Origin::OtherTarget>},
 	{.id = RemedyId::SharedCpu,
@@ -321,6 +335,18 @@ const Row kRemedies[] = {
 };
 
 } // namespace
+
+CauseNames some_names_of(const std::vector<Cause> &causes)
+{
+	constexpr size_t kNamed = 2;
+	CauseNames of;
+	for (const Cause &cause : causes)
+		if (std::ranges::find(of.names, cause.name) == of.names.end())
+			of.names.push_back(cause.name);
+	of.more = of.names.size() - std::min(of.names.size(), kNamed);
+	of.names.resize(of.names.size() - of.more);
+	return of;
+}
 
 std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 {

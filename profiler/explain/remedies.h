@@ -65,6 +65,7 @@ enum class Way : uint8_t {
 	FreeLibraryThreads,
 	FreeDaemon, // --daemon-cpus
 	Isolate, // --isolate full
+	ReadFifo, // the run has the same cell by --sched fifo
 	RunFifo, // --sched fifo
 	TakeOtherCpus, // --cpus
 	StopThem, // the tasks, for the time of the run
@@ -99,6 +100,7 @@ inline constexpr std::array<std::string_view, static_cast<size_t>(Way::Count)> k
 																							"free_library_threads",
 																							"free_daemon",
 																							"isolate",
+																							"read_fifo",
 																							"run_fifo",
 																							"take_other_cpus",
 																							"stop_them",
@@ -139,7 +141,10 @@ struct CauseNames {
 	std::vector<std::string> names; // some of them
 	size_t more = 0;
 	bool told = true; // false: all together are told, and not which
+	std::vector<std::string> told_names = {}; // but for these
 };
+// Of causes in the order of their growth.
+CauseNames some_names_of(const std::vector<Cause> &causes);
 
 struct Remedy {
 	RemedyId id = RemedyId::OwnCode;

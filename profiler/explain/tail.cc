@@ -121,9 +121,12 @@ namespace {
 void judge(TailExplanation &tail, const TailOf &tail_of)
 {
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
-	double named_ns = 0, own_code_ns = 0, by_chance_ns = 0;
-	for (const Cause &cause : tail.causes)
+	double named_ns = 0, by_kind_ns = 0, own_code_ns = 0, by_chance_ns = 0;
+	for (const Cause &cause : tail.causes) {
 		(cause.counts() ? named_ns : by_chance_ns) += std::max(cause.growth_ns, 0.0);
+		if (cause.is_of_carrying_kind && !cause.is_told() && !cause.is_of_told_kind)
+			by_kind_ns += std::max(cause.growth_ns, 0.0);
+	}
 	for (const KindDifference &kind : tail.growth.kinds)
 		for (const DifferenceRow &row : kind.rows)
 			if (is_own_code(row) && row.of.is_told() && row.of.ns() > 0)
@@ -132,11 +135,18 @@ void judge(TailExplanation &tail, const TailOf &tail_of)
 	tail.own_code = share(own_code_ns);
 	tail.named = share(named_ns + own_code_ns);
 	tail.by_chance = share(by_chance_ns);
-	tail.verdict = tail.named >= kExplained         ? TailVerdict::Explained
-				   : tail.named >= kPartlyExplained ? TailVerdict::Partly
-													: TailVerdict::Unexplained;
-	const DifferenceFigures &of = tail.growth.of;
-	if (of.is_told())
+	tail.verdict = share(named_ns + own_code_ns - by_kind_ns) >= kExplained ? TailVerdict::Explained
+				   : tail.named >= kExplained                               ? TailVerdict::ByKind
+				   : tail.named >= kPartlyExplained                         ? TailVerdict::Partly
+																			: TailVerdict::Unexplained;
+	DifferenceFigures &of = tail.growth.of;
+	// Every message of the tail takes at least as long as the tail's least, whatever blocks do.
+	const double least_ns = static_cast<double>(tail.from_ns) - static_cast<double>(of.b_ns);
+	const std::optional<stats::Interval> by_blocks = of.interval;
+	const bool is_told = of.is_told();
+	if (of.interval)
+		of.interval->low = std::max(of.interval->low, std::min(least_ns, whole_ns));
+	if (is_told)
 		return;
 	tail.verdict = TailVerdict::NotTold;
 	if (!of.interval) {
@@ -146,8 +156,8 @@ void judge(TailExplanation &tail, const TailOf &tail_of)
 					.needed_s = longer_run_s(tail_of.run_s, times_until_interval(tail_of.ranges.tail->layers))};
 		return;
 	}
-	const double times = std::ceil(times_as_long(whole_ns, *of.interval).value_or(1));
-	tail.refusal = Finding{.id = FindingId::GrowthMayBeNone,
+	const double times = std::ceil(times_as_long(whole_ns, *by_blocks).value_or(1));
+	tail.refusal = Finding{.id = least_ns > 0 ? FindingId::GrowthSizeUnknown : FindingId::GrowthMayBeNone,
 						   .value = whole_ns,
 						   .interval = of.interval,
 						   .needed_s = longer_run_s(tail_of.run_s, times)};
@@ -175,6 +185,11 @@ TailExplanation explained(const TailOf &of, stats::Percentile from, std::vector<
 	result.growth = std::move(growth);
 	causes = causes_of({of.ranges.tail_culprits, of.ranges.tail->layers},
 					   {of.ranges.typical_culprits, of.ranges.typical->layers});
+	// Records show who had the CPU. So where a large part of the growth is the time of one kind, and blocks agree that
+	// it is longer, the kind isn't there by chance, though which of them it is may be.
+	for (Cause &cause : causes)
+		cause.is_of_carrying_kind =
+			cause.kind_growth_ns.value_or(0) >= kPartlyExplained * static_cast<double>(result.growth.of.ns());
 	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
 	judge(result, of);
 	return result;
@@ -190,6 +205,25 @@ std::optional<double> times_until_told(const Cause &cause)
 	return growth && more_often ? std::optional(std::max(*growth, *more_often)) : std::nullopt;
 }
 
+// How many times as long until those are told that have most of the time, if blocks go on like these.
+std::optional<double> times_until_most_told(const std::vector<Cause> &greatest_first)
+{
+	double all_ns = 0, told_ns = 0;
+	for (const Cause &cause : greatest_first)
+		all_ns += cause.growth_ns;
+	std::optional<double> most;
+	for (const Cause &cause : greatest_first) {
+		const auto times = times_until_told(cause);
+		if (!times)
+			return std::nullopt;
+		most = std::max(most.value_or(0), *times);
+		told_ns += cause.growth_ns;
+		if (2 * told_ns >= all_ns)
+			break;
+	}
+	return most;
+}
+
 // What would tell more about the growth that isn't explained: of each reason a tenth of it or more.
 void add_what_would_tell(TailExplanation &tail, const std::vector<Cause> &causes, const analysis::CellResult &cell,
 						 double run_s)
@@ -202,14 +236,16 @@ void add_what_would_tell(TailExplanation &tail, const std::vector<Cause> &causes
 	for (const Cause &cause : causes)
 		if (!cause.has_name() && cause.counts())
 			unknown_ns += std::max(cause.growth_ns, 0.0);
-	const auto by_chance = std::ranges::find_if(tail.causes, [](const Cause &cause) { return !cause.counts(); });
-	if (tail.by_chance >= kWorthTelling && by_chance != tail.causes.end()) { // the greatest of them
+	std::vector<Cause> by_chance; // the greatest first
+	std::ranges::copy_if(tail.causes, std::back_inserter(by_chance),
+						 [](const Cause &cause) { return !cause.counts() && cause.growth_ns > 0; });
+	if (tail.by_chance >= kWorthTelling && !by_chance.empty()) {
 		Remedy remedy{.id = RemedyId::ByChance,
 					  .share = tail.by_chance,
 					  .ns = tail.by_chance * whole_ns,
 					  .ways = {Way::MeasureLonger},
-					  .of = {.names = {by_chance->name}}};
-		if (const auto times = times_until_told(*by_chance))
+					  .of = some_names_of(by_chance)};
+		if (const auto times = times_until_most_told(by_chance))
 			remedy.needed_s = longer_run_s(run_s, kMargin * std::max(*times, 1.0));
 		tail.remedies.push_back(std::move(remedy));
 	}

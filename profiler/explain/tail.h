@@ -18,10 +18,11 @@
 
 namespace icepath::explain {
 
-// NotTold: the growth isn't told from zero.
-enum class TailVerdict : uint8_t { Explained, Partly, Unexplained, NotTold, TooFew };
-inline constexpr std::array<const char *, 5> kTailVerdicts = {"explained", "partly explained", "unexplained",
-															  "not told", "too few"};
+// ByKind: it is told of what kind the causes are, as tasks of others, and not which of them. NotTold: how large the
+// growth is isn't told.
+enum class TailVerdict : uint8_t { Explained, ByKind, Partly, Unexplained, NotTold, TooFew };
+inline constexpr std::array<const char *, 6> kTailVerdicts = {"explained",   "explained by kind", "partly explained",
+															  "unexplained", "not told",          "too few"};
 
 // The mode in which the tail without probes begins.
 struct UnprobedTail {

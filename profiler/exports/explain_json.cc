@@ -78,6 +78,7 @@ OrderedJson causes_json(const std::vector<explain::Cause> &causes, const char *o
 						{"origin", id(cause.origin)},
 						{"told", cause.is_told()},
 						{"kind_told", cause.is_of_told_kind},
+						{"kind_carries", cause.is_of_carrying_kind},
 						{"own_thread", cause.is_own_thread()},
 						{"messages", cause.messages},
 						{"share", cause.share},
@@ -104,6 +105,7 @@ OrderedJson remedies_json(const std::vector<explain::Remedy> &remedies, const mo
 						{"names", remedy.of.names},
 						{"more_names", remedy.of.more},
 						{"names_told", remedy.of.told},
+						{"told_names", remedy.of.told_names},
 						{"advice", text::advice(remedy, cell)}});
 	}
 	return json;

@@ -173,7 +173,7 @@ bool add_tails(text::Page &page, const analysis::RangesOfLinks &ranges, const st
 		const analysis::LinkRanges &link = ranges.links[index];
 		const explain::TailExplanation tail = explain::explain_tail(
 			{link.ranges, link.count, link.windows, run_s, analysis::Code::OfPrograms}, question.tail);
-		text::add_tail(page, ranges, index, tail, question.tail);
+		text::add_tail(page, ranges, index, tail, question.tail, question.verbose);
 		any = any || tail.is_explained();
 	}
 	return any;
@@ -285,7 +285,7 @@ Explanation explanation_of(const std::string &run, const Question &question, con
 		text::add_tail_summary(page, result, cells, tails);
 	else
 		for (size_t i = 0; i < cells.size(); ++i)
-			text::add_tail(page, result, cells[i], tails[i]);
+			text::add_tail(page, result, cells[i], tails[i], question.verbose);
 	return {page.take(), refused};
 }
 

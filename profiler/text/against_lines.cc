@@ -138,7 +138,7 @@ void add_against(Page &page, const analysis::RunResult &result, const explain::A
 		page, difference,
 		{by_target ? slower.cell.target : "A", by_target ? faster.cell.target : "B", "longer by", "of it", false});
 	page.line(page.spelled("  ±: half of the 95 % interval, over the blocks of both that share a round or an opening"));
-	add_causes(page, against.causes, "in slower", "in faster");
+	add_causes(page, against.causes, {"in slower", "in faster", "difference"});
 	add_next(page, steps_of(against.remedies, slower.cell, "the difference", difference.has_shares()));
 	add_others(page, against);
 }

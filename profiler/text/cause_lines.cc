@@ -24,29 +24,36 @@ std::string rest_of(const explain::Cause &cause, analysis::Code code)
 
 } // namespace
 
-void add_causes(Page &page, const std::vector<explain::Cause> &causes, const char *of_a, const char *of_b,
-				analysis::Code code)
+void add_causes(Page &page, const std::vector<explain::Cause> &causes, const CauseHeads &heads, analysis::Code code,
+				bool all)
 {
 	constexpr size_t kShown = 6;
-	std::vector<explain::Cause> shown = causes;
-	// What is more often in the other messages explains nothing, unless it and its like together take longer from
-	// these.
-	std::erase_if(shown, [](const explain::Cause &cause) {
-		return cause.growth_ns <= 0 || (cause.share < cause.other_share && !cause.is_of_told_kind);
-	});
-	if (shown.size() > kShown)
-		shown.resize(kShown);
+	std::vector<explain::Cause> shown = causes; // the greatest growth first
+	std::erase_if(shown, [](const explain::Cause &cause) { return cause.growth_ns <= 0; });
 	if (shown.empty())
 		return;
+	size_t left_out = 0;
+	double left_out_ns = 0;
+	if (!all)
+		for (size_t i = shown.size(); i-- > kShown;)
+			if (!shown[i].is_told()) { // what is told is shown wherever it stands
+				++left_out;
+				left_out_ns += shown[i].growth_ns;
+				shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(i));
+			}
 	constexpr TableColumn kNumber{Side::Right, 10, 1};
-	Table table({{Side::Left, 15}, kNumber, kNumber, kNumber, kNumber, {}});
-	table.add({"what took it", of_a, of_b, "lift", "µs there"});
+	Table table({{Side::Left, 15}, kNumber, kNumber, kNumber, kNumber, kNumber, {}});
+	table.add({"what took it", heads.a, heads.b, "lift", "µs there", std::string(heads.growth) + " µs"});
 	for (const explain::Cause &cause : shown)
 		table.add({cause.name, stats::percent(cause.share), stats::percent(cause.other_share),
 				   cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here",
-				   stats::microseconds(cause.when_there_ns), rest_of(cause, code)});
+				   stats::microseconds(cause.when_there_ns), stats::microseconds(cause.growth_ns),
+				   rest_of(cause, code)});
 	page.line();
 	table.add_to(page);
+	if (left_out > 0)
+		page.line(page.spelled(fmt::format("  {} more, {} µs of the {} together{}", left_out,
+										   stats::microseconds(left_out_ns), heads.growth, heads.all_by)));
 	page.line();
 }
 

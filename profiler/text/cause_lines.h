@@ -9,9 +9,13 @@
 
 namespace icepath::text {
 
-// A table of what took most; nothing if nothing did. `of_a`, `of_b`: headings of both shares.
-void add_causes(Page &page, const std::vector<explain::Cause> &causes, const char *of_a, const char *of_b,
-				analysis::Code code = analysis::Code::OfSides);
+struct CauseHeads {
+	const char *a, *b, *growth; // of both shares, and of the difference
+	const char *all_by = ""; // ": " and the command that shows all
+};
+// A table of what took most, and of what is told to take something; nothing if nothing did. `all`: of all.
+void add_causes(Page &page, const std::vector<explain::Cause> &causes, const CauseHeads &heads,
+				analysis::Code code = analysis::Code::OfSides, bool all = false);
 
 // What to do next. Commands aren't wrapped, so that they can be pasted.
 void add_next(Page &page, const std::vector<Step> &steps);

@@ -36,7 +36,7 @@ std::string row_text(const explain::DifferenceRow &row, bool has_relays)
 
 namespace {
 
-constexpr const char *kSumOfRows = "sum";
+constexpr const char *kSumOfRows = "sum", *kNoHalf = "±?";
 constexpr double kHardlyDiffers = 0.01; // of the whole that shares divide
 constexpr double kWorthWords = 0.1; // of it
 
@@ -68,12 +68,12 @@ std::string half_text(const std::optional<stats::Interval> &interval)
 {
 	return interval ? "±" + stats::exact_microseconds(
 								static_cast<uint64_t>(std::llround((interval->high - interval->low) / 2)))
-					: "±?";
+					: kNoHalf;
 }
 
 std::string half_share_text(const std::optional<stats::Interval> &interval)
 {
-	return interval ? fmt::format("±{:.0f}", 50 * (interval->high - interval->low)) : "±?";
+	return interval ? fmt::format("±{:.0f}", 50 * (interval->high - interval->low)) : kNoHalf;
 }
 
 void add_to_figures(explain::DifferenceFigures &sum, const explain::DifferenceFigures &more)
@@ -169,6 +169,11 @@ void add_difference_rows(Page &page, const std::vector<DifferenceColumns> &rows)
 
 } // namespace
 
+std::string share_text(const explain::Difference &difference, const explain::DifferenceFigures &part)
+{
+	return fmt::format("{:.0f} % {}", 100 * difference.share(part), half_share_text(part.share_interval));
+}
+
 void add_difference(Page &page, const explain::Difference &difference, const DifferenceHeads &heads)
 {
 	constexpr size_t kBar = 16;
@@ -192,6 +197,10 @@ void add_difference(Page &page, const explain::Difference &difference, const Dif
 	add_difference_rows(page, rows);
 	if (!has_shares)
 		page.line("  without shares: a row differs by more than the sum");
+	if (std::ranges::any_of(rows, [](const DifferenceColumns &row) {
+			return row[column::MoreHalf] == kNoHalf || row[column::ShareHalf] == kNoHalf;
+		}))
+		page.line(page.spelled(fmt::format("  {}: too few blocks have such time", kNoHalf)));
 }
 
 namespace {

@@ -65,6 +65,13 @@ std::string not_told_apart_text(const RunResult &result, const Finding &finding)
 										: "Measure longer (icepath run -d)");
 }
 
+std::string when_told(const RunResult &result, const Finding &finding)
+{
+	return "If blocks go on like these, " + (finding.needed_s ? "a run of " + run_text(*finding.needed_s) + " tells (" +
+																	longer_command(result, finding) + ")"
+															  : "no run is long enough to tell");
+}
+
 const Wording kOfRefusals[] = {
 	{Id::TailTooFewMessages, "",
 	 [](const RunResult &result, const Finding &finding) {
@@ -103,13 +110,15 @@ const Wording kOfRefusals[] = {
 	 }},
 	{Id::GrowthMayBeNone, "",
 	 [](const RunResult &result, const Finding &finding) {
-		 return fmt::format("the growth of {} µs may be none: its interval is {} to {} µs. If blocks go on like "
-							"these, {}",
+		 return fmt::format("the growth of {} µs may be none: its interval is {} to {} µs. {}",
 							stats::microseconds(finding.value.value()), stats::microseconds(finding.interval->low),
-							stats::microseconds(finding.interval->high),
-							finding.needed_s ? "a run of " + run_text(*finding.needed_s) + " tells (" +
-												   longer_command(result, finding) + ")"
-											 : "no run is long enough to tell");
+							stats::microseconds(finding.interval->high), when_told(result, finding));
+	 }},
+	{Id::GrowthSizeUnknown, "",
+	 [](const RunResult &result, const Finding &finding) {
+		 return fmt::format("how large the growth is: {} µs here, {} to {} µs by its interval. {}",
+							stats::microseconds(finding.value.value()), stats::microseconds(finding.interval->low),
+							stats::microseconds(finding.interval->high), when_told(result, finding));
 	 }},
 	{Id::SameCell, "--cell and --against name the same cell: `icepath report -v RUN` lists the titles"},
 	{Id::OwnRate, "",

@@ -21,11 +21,14 @@ using explain::RemedyId;
 using explain::Way;
 using model::Mechanism;
 
-// "python3, bash and 3 more", "python3, bash and 3 more, and not told which"
+// "python3, bash and 3 more", "python3, bash and 3 more, and not told which",
+// "python3, bash and 3 more; only hog told"
 std::string text_of(const explain::CauseNames &of)
 {
 	return fmt::format("{}{}{}", fmt::join(of.names, ", "), of.more > 0 ? fmt::format(" and {} more", of.more) : "",
-					   of.told ? "" : ", and not told which");
+					   of.told                 ? ""
+					   : of.told_names.empty() ? ", and not told which"
+											   : fmt::format("; only {} told", fmt::join(of.told_names, ", ")));
 }
 
 struct WayWords {
@@ -42,6 +45,7 @@ constexpr std::array<WayWords, static_cast<size_t>(Way::Count)> kWays = {
 	 {Way::FreeLibraryThreads, "let the library's run on other CPUs (--free-library-threads)"},
 	 {Way::FreeDaemon, "give the daemon other CPUs (--daemon-cpus)"},
 	 {Way::Isolate, "keep them off (icepath run --isolate full, where icepath doctor calls it possible)"},
+	 {Way::ReadFifo, "compare its cell of this run whose sides run before them (fifo)"},
 	 {Way::RunFifo, "run its sides before them (icepath run --sched fifo)"},
 	 {Way::TakeOtherCpus, "take other CPUs (--cpus)"},
 	 {Way::StopThem, "measure while they don't run"},

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "profiler/analysis/layer_style.h"
 #include "profiler/explain/one_message.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/stats/quantity.h"
@@ -105,36 +106,59 @@ const char *own_code_words(analysis::Code code)
 	return "";
 }
 
+constexpr CauseHeads kCauseHeads = {"in tail", "in typical", "growth", ": icepath explain -v RUN"};
+
+// "99 % ±2 of it is waiting for a CPU"
+std::string words_of_carrier(const explain::Difference &growth)
+{
+	const explain::KindDifference *carrier = explain::carrier_of(growth);
+	return carrier ? fmt::format(". {} of it is {}", share_text(growth, carrier->of),
+								 analysis::style_of(carrier->kind).word)
+				   : "";
+}
+
 // "explained: 93.0 % of the growth has a cause: the library's own code 91.0 %, tasks of others 2.0 %"
 std::string verdict_words(const analysis::RunResult &result, const explain::TailExplanation &tail, analysis::Code code)
 {
 	std::string text = explain::kTailVerdicts[static_cast<size_t>(tail.verdict)];
 	if (tail.verdict == explain::TailVerdict::NotTold)
-		return text + ": " + words(result, tail.refusal.value());
-	text += fmt::format(": {} of the growth has a named cause", stats::percent(tail.named));
+		return text + ": " + words(result, tail.refusal.value()) + words_of_carrier(tail.growth);
 	struct OfOrigin {
-		double ns = 0;
+		double ns = 0, told_ns = 0;
 		size_t names = 0;
 	};
 	std::map<analysis::Origin, OfOrigin> by_origin;
 	for (const explain::Cause &cause : tail.causes)
 		if (cause.counts() && cause.growth_ns > 0) {
 			by_origin[cause.origin].ns += cause.growth_ns;
+			by_origin[cause.origin].told_ns += cause.is_told() ? cause.growth_ns : 0;
 			by_origin[cause.origin].names++;
 		}
-	std::vector<std::pair<double, std::string>> parts;
+	struct Part {
+		double share = 0;
+		std::string_view words;
+		bool is_which_told = true;
+	};
+	std::vector<Part> parts;
 	const auto whole_ns = static_cast<double>(tail.growth.of.ns());
-	for (const auto &[origin, of] : by_origin)
-		parts.emplace_back(std::min(of.ns / whole_ns, 1.0),
-						   of.names > 1 ? words_of_many(origin, code) : word(origin, code));
+	for (const auto &[origin, of] : by_origin) {
+		const bool are_many = of.names > 1 && words_of_many(origin, code) != word(origin, code);
+		parts.push_back({std::min(of.ns / whole_ns, 1.0),
+						 of.names > 1 ? words_of_many(origin, code) : word(origin, code),
+						 !are_many || 2 * of.told_ns >= of.ns});
+	}
 	if (tail.own_code > 0)
-		parts.emplace_back(tail.own_code, own_code_words(code));
-	std::ranges::stable_sort(parts, std::ranges::greater(), &std::pair<double, std::string>::first);
+		parts.push_back({tail.own_code, own_code_words(code)});
+	std::ranges::stable_sort(parts, std::ranges::greater(), &Part::share);
+	const bool are_named = std::ranges::all_of(parts, &Part::is_which_told);
+	text += fmt::format(": {} of the growth has a {}", stats::percent(tail.named),
+						are_named ? "named cause" : "cause of a known kind");
 	constexpr double kWorthSaying = 0.01;
 	std::vector<std::string> words;
-	for (const auto &[share, of] : parts)
-		if (share >= kWorthSaying)
-			words.push_back(fmt::format("{} {}", of, stats::percent(share)));
+	for (const Part &part : parts)
+		if (part.share >= kWorthSaying)
+			words.push_back(fmt::format("{} {}{}", part.words, stats::percent(part.share),
+										part.is_which_told ? "" : " (not told which)"));
 	if (!words.empty())
 		text += fmt::format(": {}", fmt::join(words, ", "));
 	if (tail.by_chance >= kWorthSaying)
@@ -144,7 +168,8 @@ std::string verdict_words(const analysis::RunResult &result, const explain::Tail
 
 } // namespace
 
-void add_tail(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail)
+void add_tail(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail,
+			  bool all)
 {
 	const std::string name = stats::percentile_name(result.tail_from);
 	const analysis::CellResult &cell = result.cells[index];
@@ -167,7 +192,7 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 	page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
 										  known_text(*cell.ranges.typical)));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
-	add_causes(page, tail.causes, "in tail", "in typical");
+	add_causes(page, tail.causes, kCauseHeads, analysis::Code::OfSides, all);
 	page.paragraph("verdict", verdict_words(result, tail, cell.code()));
 	std::vector<Step> next = steps_against_mode(result, index, tail);
 	std::vector<explain::Remedy> others = tail.remedies;
@@ -181,7 +206,7 @@ void add_tail(Page &page, const analysis::RunResult &result, size_t index, const
 }
 
 void add_tail(Page &page, const analysis::RangesOfLinks &ranges, size_t index, const explain::TailExplanation &tail,
-			  stats::Percentile from)
+			  stats::Percentile from, bool all)
 {
 	constexpr analysis::Code kCode = analysis::Code::OfPrograms;
 	const analysis::LinkRanges &link = ranges.links[index];
@@ -203,7 +228,7 @@ void add_tail(Page &page, const analysis::RangesOfLinks &ranges, size_t index, c
 	page.paragraph("typical", fmt::format("{} {} from p40 to p60. Each counts the same",
 										  known_text(*link.ranges.typical), things));
 	add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
-	add_causes(page, tail.causes, "in tail", "in typical", kCode);
+	add_causes(page, tail.causes, kCauseHeads, kCode, all);
 	page.paragraph("verdict", verdict_words(of_words, tail, kCode));
 	if (link.slowest)
 		page.paragraph("slowest", fmt::format("{}: icepath explain RUN --message {}",

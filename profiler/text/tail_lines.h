@@ -9,11 +9,12 @@
 
 namespace icepath::text {
 
-// A section for the cell with that index.
-void add_tail(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail);
+// A section for the cell with that index. `all`: also the causes that took little.
+void add_tail(Page &page, const analysis::RunResult &result, size_t index, const explain::TailExplanation &tail,
+			  bool all = false);
 
 // A section for the link with that index.
 void add_tail(Page &page, const analysis::RangesOfLinks &ranges, size_t index, const explain::TailExplanation &tail,
-			  stats::Percentile from);
+			  stats::Percentile from, bool all = false);
 
 } // namespace icepath::text

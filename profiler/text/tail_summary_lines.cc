@@ -44,8 +44,8 @@ std::string name_of(const explain::CauseOfTails &cause)
 void add_verdicts(Page &page, const explain::TailSummary &summary, const std::string &from, size_t cells)
 {
 	std::vector<std::string> parts;
-	for (const auto verdict : {TailVerdict::Explained, TailVerdict::Partly, TailVerdict::Unexplained,
-							   TailVerdict::NotTold, TailVerdict::TooFew})
+	for (const auto verdict : {TailVerdict::Explained, TailVerdict::ByKind, TailVerdict::Partly,
+							   TailVerdict::Unexplained, TailVerdict::NotTold, TailVerdict::TooFew})
 		if (const size_t of = summary.verdicts.at(static_cast<size_t>(verdict)); of > 0)
 			parts.push_back(fmt::format("{} {}", of, explain::kTailVerdicts.at(static_cast<size_t>(verdict))));
 	page.heading(fmt::format("the tails, from {} on, of {}: {}", from, cells_words(cells), fmt::join(parts, ", ")));

@@ -360,11 +360,42 @@ TEST(Remedies, NameNoTaskForWhatOthersTook)
 	};
 	EXPECT_EQ(named().names, (std::vector<std::string>{"large", "small"}));
 	EXPECT_FALSE(named().told);
+	EXPECT_EQ(named().told_names, (std::vector<std::string>{"small"}));
 	small.growth_ns = 8'999; // just less than half of it
 	EXPECT_FALSE(named().told);
 	small.growth_ns = 9'000;
 	EXPECT_EQ(named().names, (std::vector<std::string>{"small"}));
 	EXPECT_TRUE(named().told);
+	EXPECT_TRUE(named().told_names.empty());
+}
+
+TEST(Remedies, PointToTheCellOfTheRunThatIsFifo)
+{
+	Difference difference;
+	difference.of.a_ns = 10'000;
+	Cause hog;
+	hog.name = "hog";
+	hog.origin = analysis::Origin::OthersTask;
+	hog.growth_ns = 9'000;
+	hog.is_of_told_kind = true;
+	const std::vector<Cause> causes = {hog};
+	model::Head head = small_head();
+	head.host.fifo = true;
+	const model::Cell cell = socket_cell(model::Pattern::PingPong);
+	const auto has = [&](Way way) {
+		const std::vector<Way> ways = remedies_of(Symptoms{difference, causes, cell, head}).at(0).ways;
+		return std::ranges::find(ways, way) != ways.end();
+	};
+	head.cells = {cell};
+	EXPECT_TRUE(has(Way::RunFifo));
+	EXPECT_FALSE(has(Way::ReadFifo));
+	head.cells.push_back(socket_cell(model::Pattern::OneWay));
+	head.cells.back().levels.fifo_priority = 1;
+	EXPECT_FALSE(has(Way::ReadFifo)) << "of another pattern";
+	head.cells.push_back(cell);
+	head.cells.back().levels.fifo_priority = 1;
+	EXPECT_TRUE(has(Way::ReadFifo));
+	EXPECT_FALSE(has(Way::RunFifo));
 }
 
 TEST(Remedies, HaveTheGreatestFirst)

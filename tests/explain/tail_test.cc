@@ -234,14 +234,19 @@ TEST_F(Tail, ShowsTheCausesThatGrow)
 		waits.push_back({{path::Culprit::Kind::Task, task, 0}, 100'000 - task});
 	cell.ranges.tail_culprits = culprits_of({waits});
 	cell.ranges.typical_culprits = {};
-	const auto printed = [&] {
+	const auto printed = [&](bool all = false) {
 		text::Page page({false, true}, 100);
-		text::add_tail(page, result, 0, explain_tail(result.cells[0], result.head));
+		text::add_tail(page, result, 0, explain_tail(result.cells[0], result.head), all);
 		return page.take();
 	};
 	std::string text = printed();
 	EXPECT_NE(text.find("task 25"), std::string::npos) << text;
 	EXPECT_EQ(text.find("task 26"), std::string::npos) << "six are shown\n" << text;
+	EXPECT_TRUE(
+		std::regex_search(text, std::regex("\n  2 more, .* µs of the growth together: icepath explain -v RUN\n")))
+		<< text;
+	EXPECT_NE(printed(true).find("task 27"), std::string::npos) << printed(true);
+	EXPECT_EQ(printed(true).find(" more, "), std::string::npos) << printed(true);
 	EXPECT_EQ(text.find("one bad moment"), std::string::npos) << text;
 	cell.ranges.tail_culprits = culprits_of({{{kFirstTask, 1}}});
 	cell.ranges.typical_culprits = culprits_of({{{kFirstTask, 1'000'000'000}}});

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What would tell more about a tail that isn't explained.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <regex>
 
 #include "profiler/explain/remedies.h"
 #include "profiler/text/remedy_words.h"
@@ -44,6 +47,15 @@ TEST_F(Tail, UnexplainedSaysWhatWouldTell)
 		text::advice(longer, cell.cell).ends_with("(first): if blocks go on like these, icepath run -d 90 tells"))
 		<< text::advice(longer, cell.cell);
 
+	cell.ranges.tail_culprits = culprits_of({{{kFirstTask, all_ns * 4 / 10},
+											  {kSecondTask, all_ns * 3 / 10},
+											  {{path::Culprit::Kind::Task, 20, 0}, all_ns * 2 / 10}}});
+	tail = explain_tail(cell, head);
+	ASSERT_TRUE(remedy_in(tail, RemedyId::ByChance));
+	EXPECT_NE(text::advice(*remedy_in(tail, RemedyId::ByChance), cell.cell).find("(first, second and 1 more)"),
+			  std::string::npos)
+		<< "no one of them has all the time";
+
 	cell.ranges.tail_culprits = {};
 	tail = explain_tail(cell, head);
 	ASSERT_TRUE(remedy_in(tail, RemedyId::NoCause));
@@ -62,6 +74,100 @@ TEST_F(Tail, UnexplainedSaysWhatWouldTell)
 	tail = explain_tail(cell, head);
 	ASSERT_TRUE(remedy_in(tail, RemedyId::Unknown));
 	EXPECT_TRUE(remedy_in(tail, RemedyId::Unknown)->ways.empty()) << "there is none to do without";
+}
+
+// A task for each block has the CPU in the tail. Typical messages meet tasks more often, and for no time.
+TEST_F(Tail, IsExplainedByKindWhereItIsNotToldWhich)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	const size_t blocks = cell.ranges.tail->layers.blocks().weights.size();
+	const double all_ns = static_cast<double>(explain_tail(cell, small_head()).growth.of.ns()) *
+						  static_cast<double>(cell.ranges.tail->layers.deliveries());
+	const auto explained = [&](double share, const std::vector<WaitFor> &also = {}) {
+		std::vector<std::vector<WaitFor>> of_tail, of_typical(blocks * 100, {{kSecondTask, 1}});
+		for (uint32_t block = 0; block < blocks; ++block) {
+			of_tail.push_back(also);
+			of_tail.back().push_back({{path::Culprit::Kind::Task, 100 + block, 0},
+									  static_cast<uint64_t>(share * all_ns / static_cast<double>(blocks))});
+		}
+		cell.ranges.tail_culprits = culprits_of(of_tail, "first", 1);
+		cell.ranges.typical_culprits = culprits_of(of_typical, "first", 100);
+		return explain_tail(cell, small_head());
+	};
+	const TailExplanation tail = explained(0.9);
+	EXPECT_EQ(tail.verdict, TailVerdict::ByKind) << kTailVerdicts.at(static_cast<size_t>(tail.verdict));
+	EXPECT_NEAR(tail.named, 0.9, 0.02);
+	EXPECT_TRUE(
+		std::ranges::none_of(tail.causes, [](const Cause &one) { return one.is_told() || one.is_of_told_kind; }));
+	EXPECT_FALSE(remedy_in(tail, RemedyId::ByChance));
+	text::Page page({false, true}, 500);
+	text::add_tail(page, result, 0, tail);
+	const std::string text = page.take();
+	EXPECT_NE(text.find("verdict   explained by kind: 90"), std::string::npos) << text;
+	EXPECT_NE(text.find("tasks of others 90.0 % (not told which)"), std::string::npos) << text;
+	EXPECT_NE(text.find(fmt::format(" and {} more, and not told which)", blocks - 2)), std::string::npos) << text;
+	EXPECT_EQ(explained(0.5).verdict, TailVerdict::Partly);
+	EXPECT_EQ(explained(0.3).verdict, TailVerdict::Unexplained);
+}
+
+// What is told by itself is in the table and in the advice, however little it is.
+TEST_F(Tail, ShowsWhatIsToldAmongWhatIsNot)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	const size_t blocks = cell.ranges.tail->layers.blocks().weights.size();
+	const auto all_ns = static_cast<double>(explain_tail(cell, small_head()).growth.of.ns()) *
+						static_cast<double>(cell.ranges.tail->layers.deliveries());
+	std::vector<std::vector<WaitFor>> of_tail;
+	for (uint32_t block = 0; block < blocks; ++block)
+		of_tail.push_back({{{path::Culprit::Kind::Task, 100 + block, 0},
+							static_cast<uint64_t>(0.8 * all_ns / static_cast<double>(blocks))},
+						   {kSecondTask, static_cast<uint64_t>(0.05 * all_ns / static_cast<double>(blocks))}});
+	cell.ranges.tail_culprits = culprits_of(of_tail, "first", 1);
+	cell.ranges.typical_culprits = {};
+	text::Page page({false, true}, 500);
+	text::add_tail(page, result, 0, explain_tail(cell, small_head()));
+	const std::string text = page.take();
+	EXPECT_NE(text.find("\n  second "), std::string::npos) << text;
+	EXPECT_NE(text.find(fmt::format("\n  {} more, ", blocks - 6)), std::string::npos) << text;
+	EXPECT_NE(text.find("; only second told)"), std::string::npos) << text;
+}
+
+// A message of one block is much slower than all others of the tail, which are slower than typical ones.
+TEST_F(Tail, OfOneBadMomentSaysThatItsGrowthIsNotNone)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	cell.ranges.tail_culprits = cell.ranges.typical_culprits = {}; // which are of other blocks
+	analysis::LatencyRange &of = *cell.ranges.tail;
+	of.layers = {};
+	of.messages = 40;
+	for (uint32_t block = 0; block < 20; ++block) {
+		for (uint64_t message = 0; message < 2; ++message) {
+			path::Path path;
+			path.recv_ns = block == 7 && message == 0 ? 100 * kTailSlowerBy : kTailSlowerBy;
+			path.segments.push_back({model::Layer::SenderUser, model::Part::None, 0, 1, {}, {10'000, {}}, {}});
+			path.segments.push_back(
+				{model::Layer::Runqueue, model::Part::None, 1, 2, {10'000, {}}, {path.recv_ns, {}}, {}});
+			of.layers.add(path, {});
+		}
+		of.layers.end_block(2, block);
+	}
+	of.from_ns = kTailSlowerBy;
+	const TailExplanation tail = explain_tail(cell, small_head());
+	EXPECT_EQ(tail.verdict, TailVerdict::NotTold);
+	ASSERT_TRUE(tail.refusal);
+	EXPECT_EQ(tail.refusal->id, FindingId::GrowthSizeUnknown);
+	ASSERT_TRUE(tail.growth.of.interval);
+	EXPECT_DOUBLE_EQ(tail.growth.of.interval->low, static_cast<double>(kTailSlowerBy - tail.growth.of.b_ns));
+	text::Page page({false, true}, 500);
+	text::add_tail(page, result, 0, tail);
+	const std::string text = page.take();
+	EXPECT_NE(text.find("verdict   not told: how large the growth is: "), std::string::npos) << text;
+	EXPECT_TRUE(std::regex_search(text, std::regex("% ±[0-9]+ of it is waiting for a CPU\n"))) << text;
+	of.from_ns = 0;
+	EXPECT_EQ(explain_tail(cell, small_head()).refusal.value().id, FindingId::GrowthMayBeNone);
 }
 
 TEST_F(Tail, ExplainedNeedsNothingThatTellsMore)

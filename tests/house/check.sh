@@ -248,7 +248,7 @@ pages() {
 wordless() {
 	files | grep -E '^profiler/(explain|compare)/.*\.(h|cc)$' | xargs grep -n '"' |
 		grep -v -E '^[^:]*:[0-9]*:[[:space:]]*//|#include|static_assert|throw std::' |
-		sed -E 's, // .*,,; s,"(partly explained|not told|too few)",,g' | awk '
+		sed -E 's, // .*,,; s,"(explained by kind|partly explained|not told|too few)",,g' | awk '
 		{
 			place = $0; sub(/:[^:0-9].*/, "", place)
 			for (rest = $0; match(rest, /"[^"]*"/); rest = substr(rest, RSTART + RLENGTH))
