@@ -76,6 +76,33 @@ TEST_F(Tail, UnexplainedSaysWhatWouldTell)
 	EXPECT_TRUE(remedy_in(tail, RemedyId::Unknown)->ways.empty()) << "there is none to do without";
 }
 
+// Which of many takes the time is told once those are that have most of it.
+TEST_F(Tail, SaysHowLongARunTellsWhatHasMostOfTheTime)
+{
+	analysis::RunResult result = run_with(temporary, {});
+	analysis::CellResult &cell = result.cells[0];
+	const size_t blocks = cell.ranges.tail->layers.blocks().weights.size();
+	const double all_ns = static_cast<double>(cell.ranges.tail->layers.mean_ns()) *
+						  static_cast<double>(cell.ranges.tail->layers.deliveries());
+	cell.ranges.typical_culprits = {};
+	model::Head head = small_head();
+	head.budget_s = 10;
+	const auto needed_s = [&](double of_second) {
+		// The first takes most of its time in one of many blocks, the second is in one.
+		std::vector<std::vector<WaitFor>> of_tail(blocks, {{kFirstTask, 1000}});
+		of_tail[0] = {{kFirstTask, static_cast<uint64_t>(0.3 * all_ns)},
+					  {kSecondTask, static_cast<uint64_t>(of_second * all_ns)},
+					  {{path::Culprit::Kind::Task, 20, 0}, static_cast<uint64_t>(of_second * all_ns)}};
+		cell.ranges.tail_culprits = culprits_of(of_tail, "first", 1);
+		const TailExplanation tail = explain_tail(cell, head);
+		const Remedy *by_chance = remedy_in(tail, RemedyId::ByChance);
+		EXPECT_TRUE(by_chance);
+		return by_chance ? by_chance->needed_s : std::nullopt;
+	};
+	EXPECT_TRUE(needed_s(0.1));
+	EXPECT_FALSE(needed_s(0.2)) << "the first one alone has less than half";
+}
+
 // A task for each block has the CPU in the tail. Typical messages meet tasks more often, and for no time.
 TEST_F(Tail, IsExplainedByKindWhereItIsNotToldWhich)
 {

@@ -187,7 +187,8 @@ TEST_F(AttachedReport, ExplainsTheTailByCauseAgainstTheTypical)
 		<< text;
 	EXPECT_NE(text.find("blocked"), text.npos) << text;
 	EXPECT_NE(text.find("blocked        relay 2"), text.npos) << text;
-	EXPECT_NE(text.find("100.0 %      0.0 %  only here        900        900  blocked, a watched program"), text.npos) << text;
+	EXPECT_NE(text.find("100.0 %      0.0 %  only here        900        900  blocked, a watched program"), text.npos)
+		<< text;
 	EXPECT_NE(text.find("verdict   explained: "), text.npos) << text;
 	EXPECT_NE(text.find("slowest   908 µs: icepath explain RUN --message 10:"), text.npos) << text;
 }
