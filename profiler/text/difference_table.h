@@ -21,9 +21,9 @@ struct DifferenceHeads {
 	std::string difference, share;
 	bool b_first = false;
 };
-// A row for each kind with its layers below. Layers that hardly differ are one row.
 // "99 % ±2"; of a difference that has shares.
 std::string share_text(const explain::Difference &difference, const explain::DifferenceFigures &part);
+// A row for each kind with its layers below. Layers that hardly differ are one row.
 void add_difference(Page &page, const explain::Difference &difference, const DifferenceHeads &heads);
 
 // The kinds that make most of the difference: "Of that, waking 4.00 µs (48 % ±3), mostly wakeup at relay 1 (daemon);

@@ -271,5 +271,23 @@ TEST(Difference, TellsRowsOfOneLayerApart)
 	EXPECT_EQ(page.take().find("wakeup ("), std::string::npos) << "their column has the place";
 }
 
+TEST(DifferenceTable, SaysWhatAQuestionMarkIs)
+{
+	Difference difference;
+	DifferenceRow row{model::Layer::Runqueue, model::Part::None, path::Role::Receiver, 0, {}, {}};
+	row.of.a_ns = 1000;
+	row.of.interval = row.of.share_interval = stats::Interval{0.9, 1.1};
+	const auto printed = [&] {
+		difference.kinds = {{analysis::LayerKind::WaitingForCpu, {row}, row.of}};
+		difference.of = row.of;
+		text::Page page({false, true}, 100);
+		text::add_difference(page, difference, {"tail", "typical", "growth", "of growth", true});
+		return page.take();
+	};
+	EXPECT_EQ(printed().find("±?"), std::string::npos) << printed();
+	row.of.share_interval = std::nullopt;
+	EXPECT_NE(printed().find("\n  ±?: too few blocks have such time\n"), std::string::npos) << printed();
+}
+
 } // namespace
 } // namespace icepath::explain
