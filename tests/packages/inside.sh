@@ -37,8 +37,8 @@ get_ready_for() { # DEB...
 }
 files() { # all but what changes by itself (and .ci/bare-root brings), with owner and mode; of /etc also the content
 	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /run -o -path /srv -o \
-		-path /var/cache -o -path /root/.cache/ccache -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt -o \
-		-path /var/tmp \) -prune -o \
+		-path /var/cache -o -path /root/.cache/ccache -o -path /var/log -o -path /var/lib/dpkg -o \
+		-path /var/lib/apt -o -path /var/tmp \) -prune -o \
 		-printf '%p %u:%g %m %y %l\n' | sort
 	find /etc -xdev -type f -print0 | sort -z | xargs -0 sha256sum
 }
