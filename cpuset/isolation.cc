@@ -19,10 +19,10 @@ std::vector<const Cpu *> chosen(const Machine &machine, const Choice &choice)
 	return cpus;
 }
 
-// " 9 050 156 times"; empty if it is unknown.
+// " 9 050 156 times, now"; empty if it is unknown.
 std::string times(const Irq &irq, const CpuList &cpus)
 {
-	return irq.came.empty() ? "" : fmt::format(" {} times", stats::count(came_to(irq, cpus)));
+	return irq.came.empty() ? "" : fmt::format(" {} times, now", stats::count(came_to(irq, cpus)));
 }
 
 // The CPUs for which `test` is false.
@@ -90,11 +90,11 @@ IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> 
 	std::string names;
 	constexpr size_t kNamed = 5;
 	for (size_t i = 0; i < std::min(often.size(), kNamed); ++i)
-		names += fmt::format("{}{} {} on {}{}", names.empty() ? "" : ", ", often[i]->number, often[i]->name,
-							 named(often[i]->cpus), times(*often[i], numbers));
+		names += fmt::format("{}{} {}{} on {}", names.empty() ? "" : "; ", often[i]->number, often[i]->name,
+							 times(*often[i], numbers), named(often[i]->cpus));
 	return {"interrupts", false,
 			fmt::format("{} device interrupts go to these CPUs{}: {}{}", often.size(),
-						often.front()->came.empty() ? "" : ", since boot", names, often.size() > kNamed ? ", …" : ""),
+						often.front()->came.empty() ? "" : ", since boot", names, often.size() > kNamed ? "; …" : ""),
 			"a device interrupt stops a worker: interrupt, with its name",
 			"write another CPU to /proc/irq/NUMBER/smp_affinity_list, or boot with irqaffinity="};
 }
@@ -234,16 +234,19 @@ bool comes_often(const Irq &irq, const Machine &machine, const CpuList &cpus)
 
 uint32_t lone_cpu(const Machine &machine)
 {
-	const auto fixed = [&](uint32_t cpu) {
-		uint64_t times = 0;
+	const auto fixed_and_all = [&](uint32_t cpu) {
+		std::pair<uint64_t, uint64_t> times;
 		for (const Irq *irq : irqs_of(machine, {cpu}))
-			times += irq->fixed.empty() || !comes_often(*irq, machine, {cpu}) ? 0 : irq->came_to(cpu);
+			if (comes_often(*irq, machine, {cpu})) {
+				times.first += irq->fixed.empty() ? 0 : irq->came_to(cpu);
+				times.second += irq->came_to(cpu);
+			}
 		return times;
 	};
 	CpuList allowed = machine.online();
 	std::erase_if(allowed, [&](uint32_t cpu) { return !machine.find(cpu)->allowed; });
 	const CpuList cpus = allowed.empty() ? machine.online() : allowed;
-	return *std::ranges::min_element(cpus.rbegin(), cpus.rend(), {}, fixed);
+	return *std::ranges::min_element(cpus.rbegin(), cpus.rend(), {}, fixed_and_all);
 }
 
 std::string alone_on(uint32_t cpu)

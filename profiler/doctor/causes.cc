@@ -57,9 +57,31 @@ bool follows(const Check &check, const std::vector<Check> &checks)
 		   });
 }
 
+// A step of --isolate full has its name: others may be possible.
 std::string found_text(const Check &check)
 {
+	constexpr std::string_view kFull = "full ";
+	if (check.name.starts_with(kFull))
+		return check.name.substr(kFull.size()) + ": " + check.found;
 	return check.name.starts_with(kProbe) ? check.name.substr(kProbe.size()) : check.found;
+}
+
+Cause begun(const KnownCause &known, const Check &check)
+{
+	Cause cause{std::string(known.name), check.verdict, {}, {}};
+	if (!known.remedy.empty())
+		cause.remedies.push_back({std::string(known.remedy), Possible::NotHere});
+	return cause;
+}
+
+void add(const Check &check, Cause &cause, bool has_own_remedy)
+{
+	cause.verdict = std::max(cause.verdict, check.verdict);
+	cause.found.push_back(found_text(check));
+	if (has_own_remedy || check.remedy.empty())
+		return;
+	if (cause.remedies.empty() || check.possible < cause.remedies.front().possible)
+		cause.remedies.insert(cause.remedies.begin(), {check.remedy, check.possible});
 }
 
 } // namespace
@@ -72,17 +94,10 @@ std::vector<Cause> causes(const std::vector<Check> &checks)
 			continue;
 		const auto *known = std::ranges::find_if(kCauses, [&](const KnownCause &cause) { return has(cause, check); });
 		std::optional<Cause> &cause = found[static_cast<size_t>(known - kCauses.begin())];
+		const bool is_known = known != kCauses.end();
 		if (!cause)
-			cause =
-				known == kCauses.end()
-					? Cause{check.name, check.verdict, {}, ""}
-					: Cause{std::string(known->name), check.verdict, {}, std::string(known->remedy), Possible::NotHere};
-		cause->verdict = std::max(cause->verdict, check.verdict);
-		cause->found.push_back(found_text(check));
-		if (cause->remedy.empty()) {
-			cause->remedy = check.remedy;
-			cause->possible = check.possible;
-		}
+			cause = is_known ? begun(*known, check) : Cause{check.name, check.verdict, {}, {}};
+		add(check, *cause, is_known && !known->remedy.empty());
 	}
 	std::vector<Cause> all;
 	for (std::optional<Cause> &cause : found)

@@ -8,12 +8,16 @@
 
 namespace icepath::doctor {
 
+struct Remedy {
+	std::string text;
+	Possible possible = Possible::Now;
+};
+
 struct Cause {
 	std::string name; // "rights", "probes", "shared CPUs", …
 	Verdict verdict = Verdict::Warn; // the worst of its checks
 	std::vector<std::string> found; // by check; probes that don't work by their names
-	std::string remedy; // of the first check that has one
-	Possible possible = Possible::Now;
+	std::vector<Remedy> remedies; // of the first check that has one, and before it those that can be had sooner
 };
 
 // Those of the checks that aren't Ok, in the order of the table of causes. What only follows from another check (a

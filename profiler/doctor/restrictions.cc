@@ -131,7 +131,9 @@ Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions)
 				"let the container have bpf(2) and perf_event_open(2)", Possible::NotHere};
 	if (geteuid() != 0)
 		return {"a security module of the kernel, or a missing capability", "sudo icepath doctor"};
-	return {"no capability is missing and no filter of system calls is seen: perhaps a security module of the kernel",
+	return {"no capability that probes need is missing and no filter of system calls is seen: perhaps a security "
+			"module of the "
+			"kernel",
 			"ask who administers this kernel: icepath can't see what refuses it", Possible::NotHere};
 }
 

@@ -82,8 +82,8 @@ std::string cause_lines(const Cause &cause, size_t most_found, bool colour, size
 	std::string text = paragraph(text::pad_right(verdict, kVerdict) + cause.name, found, kIndent, width, most_found);
 	if (colour)
 		text = painted(text, 0, verdict.size(), paint_of(cause.verdict));
-	if (!cause.remedy.empty())
-		text += paragraph(std::string(kVerdict, ' ') + name(cause.possible), "→ " + cause.remedy, kIndent, width);
+	for (const Remedy &one : cause.remedies)
+		text += paragraph(std::string(kVerdict, ' ') + name(one.possible), "→ " + one.text, kIndent, width);
 	return text;
 }
 

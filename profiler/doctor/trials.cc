@@ -242,8 +242,6 @@ Check layer_check(model::Layer layer, const capture::Selection &tried)
 			append(check.found, fmt::format("{} {}", capture::kTierNames[tier], by_tier[tier]), "; ");
 	for (const auto &[instead, probes] : missing)
 		append(check.effect, fmt::format("without {}: shown by {}", probes, instead), "; ");
-	if (!missing.empty())
-		check.remedy = "see the lines of these probes";
 	// Probes of a layer's parts are useless without its essential probes.
 	if (check.found.empty() || (check.verdict == Verdict::Fail && stamps_of(layer).empty()))
 		check.found = "nothing shows it here";

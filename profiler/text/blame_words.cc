@@ -53,7 +53,7 @@ std::string words_of(const explain::Blame &blame, const explain::Taken &taken, u
 	using Kind = path::Culprit::Kind;
 	constexpr size_t kNamed = 2;
 	constexpr double kPracticallyAll = 0.99;
-	const std::string who = words_of(blame);
+	std::string who = words_of(blame);
 	if (who.empty())
 		return listed(taken, kNamed, "");
 	const bool had_cpu = blame.kind == Kind::Task && !blame.woke && !taken.empty();

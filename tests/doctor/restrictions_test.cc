@@ -109,7 +109,7 @@ TEST(RefusedProbes, AreNotBlamedOnTheKernelsAge)
 					  space = refusal_of("Operation not permitted", {.has_user_namespace = true});
 		EXPECT_EQ(lacking.cause, "CAP_SYS_ADMIN is missing");
 		EXPECT_EQ(lacking.remedy, "give the container CAP_SYS_ADMIN");
-		EXPECT_NE(unknown.cause.find("no capability is missing"), std::string::npos);
+		EXPECT_NE(unknown.cause.find("no capability that probes need is missing"), std::string::npos);
 		EXPECT_EQ(unknown.remedy.find("dmesg"), std::string::npos);
 		EXPECT_EQ(unknown.possible, Possible::NotHere);
 		EXPECT_NE(space.cause.find("user namespace"), std::string::npos);
@@ -121,7 +121,7 @@ TEST(RefusedProbes, AreNotBlamedOnTheKernelsAge)
 	ASSERT_EQ(all.size(), 2u);
 	EXPECT_EQ(all[0].name, "refused");
 	EXPECT_EQ(all[0].found, std::vector<std::string>{"f"});
-	EXPECT_EQ(all[0].remedy, "ask for it");
+	EXPECT_EQ(all[0].remedies[0].text, "ask for it");
 	EXPECT_EQ(all[1].name, "probes");
 	EXPECT_EQ(all[1].found, (std::vector<std::string>{"g", "h"}));
 }

@@ -116,7 +116,8 @@ TEST(DoctorsSummary, CutsNoRemedyAndNoThreshold)
 	for (const size_t width : {60, 100}) {
 		const std::string text = summary_text(everything_wrong(), all_fit, false, width), line = unwrapped(text);
 		for (const Cause &cause : all)
-			EXPECT_NE(line.find(std::string(name(cause.possible)) + " → " + cause.remedy), std::string::npos) << text;
+			for (const Remedy &one : cause.remedies)
+				EXPECT_NE(line.find(std::string(name(one.possible)) + " → " + one.text), std::string::npos) << text;
 		EXPECT_EQ(count(line, "(yes: < 0.1 %, < 100 µs)"), 1u) << text;
 		EXPECT_GT(count(text, " …\n"), 0u) << text;
 	}
@@ -178,7 +179,7 @@ TEST(Causes, HaveOneRemedyForManyChecks)
 	};
 	EXPECT_EQ(cause("probes").found.size(), capture::kProbes.size()) << "and no layer: they follow from these";
 	EXPECT_EQ(cause("probes").found[0], capture::kProbes[0].name);
-	EXPECT_FALSE(cause("probes").remedy.empty());
+	EXPECT_EQ(cause("probes").remedies.size(), 1u);
 	EXPECT_EQ(cause("shared CPUs").found.size(), 6u);
 	EXPECT_EQ(cause("idle states").found.size(), 3u);
 	EXPECT_EQ(cause("locked memory").found.size(), 1u);
@@ -187,10 +188,24 @@ TEST(Causes, HaveOneRemedyForManyChecks)
 	size_t all = 0;
 	for (const Cause &one : found)
 		all += one.found.size();
-	EXPECT_EQ(cause("probes").possible, Possible::NotHere);
-	EXPECT_EQ(cause("tick").possible, Possible::Now);
+	EXPECT_EQ(cause("probes").remedies[0].possible, Possible::NotHere);
+	EXPECT_EQ(cause("tick").remedies[0].possible, Possible::Now);
 	EXPECT_EQ(all, everything_wrong().size() - 3)
 		<< "each check once, but for the kernel, which is fine, and two layers";
+}
+
+// What can be had now isn't hidden behind what can't.
+TEST(Causes, TellWhatCanBeHadSoonerBesideTheFirstRemedy)
+{
+	Check tasks = warn("isolation other_tasks", "open to all", "boot with isolcpus="),
+		  interrupts = warn("isolation interrupts", "some come", "run --isolate full");
+	tasks.possible = Possible::NotHere;
+	const std::string text = summary_text({tasks, interrupts, tasks}, {}, false, 100);
+	EXPECT_NE(unwrapped(text).find("now → run --isolate full not here → boot with isolcpus="), std::string::npos)
+		<< text;
+	EXPECT_EQ(count(text, "→"), 2u) << text;
+	const std::string other = summary_text({interrupts, tasks}, {}, false, 100);
+	EXPECT_EQ(count(other, "→"), 1u) << other;
 }
 
 TEST(Causes, OfMissingRightsAreNotTheProbes)
@@ -202,7 +217,7 @@ TEST(Causes, OfMissingRightsAreNotTheProbes)
 	ASSERT_EQ(found.size(), 2u);
 	EXPECT_EQ(found[0].name, "rights");
 	EXPECT_EQ(found[0].verdict, Verdict::Fail);
-	EXPECT_EQ(found[0].remedy, "sudo");
+	EXPECT_EQ(found[0].remedies[0].text, "sudo");
 	EXPECT_EQ(found[1].name, "a new check") << "none is lost";
 }
 
