@@ -70,7 +70,7 @@ IsolationItem timer_tick(const Machine &machine, const std::vector<const Cpu *> 
 			"a busy CPU is interrupted at every tick: interrupt, with the timer's name",
 			machine.can_stop_tick ? boot_with([](const CpuList &those) { return "nohz_full=" + format_cpulist(those); },
 											  machine, ticking, machine.online().back()) // the boot CPU keeps its tick
-								  : "a kernel with CONFIG_NO_HZ_FULL, which this one isn't"};
+								  : "a kernel with CONFIG_NO_HZ_FULL, which this one isn't, booted with nohz_full="};
 }
 
 IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> &cpus)

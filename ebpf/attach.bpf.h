@@ -74,19 +74,33 @@ static __always_inline void describe_unix(struct sock *sk, __u64 number, struct 
 		end->pair = name_of_both(number, others);
 }
 
-/* An IPv4 address of an IPv6 socket is in the same place as that of an IPv4 one. */
-static __always_inline __u64 name_of_address(struct in6_addr *address, __u32 short_address, bool is_long)
+struct icepath_address {
+	__u64 words[2]; /* the IPv6 one */
+	__u32 short_address;
+	bool is_long; /* an IPv6 one that stands for no IPv4 one: the kernel's short one then says nothing */
+};
+
+static __always_inline struct icepath_address address_of(struct in6_addr *address, __u32 short_address, bool of_ipv6)
 {
-	__u64 words[2] = {};
-	if (is_long)
-		bpf_core_read(words, sizeof(words), address);
-	const bool is_mapped = words[0] == 0 && (__u32)words[1] == 0xffff0000u; /* ::ffff:0:0/96, little endian */
-	return is_long && !is_mapped ? name_of(name_of(words[0], OF_ADDRESS), words[1])
-								 : name_of(short_address, OF_ADDRESS);
+	struct icepath_address one = {.short_address = short_address};
+	if (of_ipv6)
+		bpf_core_read(one.words, sizeof(one.words), address);
+	const bool is_mapped = one.words[0] == 0 && (__u32)one.words[1] == 0xffff0000u; /* ::ffff:0:0/96, little endian */
+	one.is_long = of_ipv6 && !is_mapped;
+	return one;
 }
 
-/* Of an IPv6 socket as well: the kernel has 127.0.0.6 for its loopback address (LOOPBACK4_IPV6). */
-static __always_inline bool is_of_loopback(__u32 address) { return bpf_ntohl(address) >> 24 == 127; }
+static __always_inline __u64 name_of_address(const struct icepath_address *one)
+{
+	return one->is_long ? name_of(name_of(one->words[0], OF_ADDRESS), one->words[1])
+						: name_of(one->short_address, OF_ADDRESS);
+}
+
+static __always_inline bool is_of_loopback(const struct icepath_address *one)
+{
+	return one->is_long ? one->words[0] == 0 && one->words[1] == 1ull << 56 /* ::1, little endian */
+						: bpf_ntohl(one->short_address) >> 24 == 127;
+}
 
 static __always_inline void describe_tcp(struct sock *sk, struct icepath_end *end)
 {
@@ -98,15 +112,17 @@ static __always_inline void describe_tcp(struct sock *sk, struct icepath_end *en
 		end->role = ICEPATH_END_LISTENS;
 		return;
 	}
-	const bool is_long = BPF_CORE_READ(common, skc_family) == 10;
-	const __u64 own = name_of_address(&common->skc_v6_rcv_saddr, BPF_CORE_READ(common, skc_rcv_saddr), is_long);
-	const __u64 others = name_of_address(&common->skc_v6_daddr, BPF_CORE_READ(common, skc_daddr), is_long);
+	const bool of_ipv6 = BPF_CORE_READ(common, skc_family) == 10;
+	const struct icepath_address own_address =
+		address_of(&common->skc_v6_rcv_saddr, BPF_CORE_READ(common, skc_rcv_saddr), of_ipv6);
+	const struct icepath_address other_address =
+		address_of(&common->skc_v6_daddr, BPF_CORE_READ(common, skc_daddr), of_ipv6);
+	const __u64 own = name_of_address(&own_address), others = name_of_address(&other_address);
 	const __u64 own_end = name_of(own, port), others_end = name_of(others, other_port);
 	end->side = own_end < others_end;
 	end->pair = name_of_both(own_end, others_end);
 	/* A client with another address of this machine has its server's as the other one, and its server has it. */
-	const bool is_loopback =
-		is_of_loopback(BPF_CORE_READ(common, skc_daddr)) || is_of_loopback(BPF_CORE_READ(common, skc_rcv_saddr));
+	const bool is_loopback = is_of_loopback(&own_address) || is_of_loopback(&other_address);
 	end->leaves_machine = own != others && !is_loopback; /* to itself by an address of its own: the same at both ends */
 	if (!end->leaves_machine) /* nor its network namespace */
 		end->pair = name_of(end->pair, space);

@@ -21,6 +21,7 @@
 #include "profiler/machine/cache_line.h"
 #include "profiler/machine/wakes.h"
 #include "profiler/noise/cpu_noise.h"
+#include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/session.h"
 #include "profiler/rundir/head_json.h"
@@ -213,6 +214,11 @@ std::vector<model::CpuNoise> named_noise(const std::vector<uint32_t> &cpus, std:
 	if (!user.was_root)
 		return {};
 	try {
+		const auto is_measured = [&](const privilege::Claim &claim) {
+			return std::ranges::find(cpus, claim.cpu) != cpus.end();
+		};
+		if (std::ranges::any_of(privilege::read_claims(), is_measured)) // by a run, which probes would disturb
+			return {};
 		privilege::Helper helper(user);
 		privilege::become(user);
 		privilege::Helper::Loaded loaded = helper.load(cpus, kRecordsPerSlot, tier);

@@ -37,17 +37,16 @@ void add(std::string &all, const std::string &one, const char *between) { all +=
 void add_remedies(FitFor &one, const std::vector<model::NoiseSource> &most, double tick_share, double threshold,
 				  bool can_stop_tick)
 {
-	if (tick_share >= threshold && !can_stop_tick) { // whatever else is done
+	if (tick_share >= threshold) { // whatever else is done
 		add(one.remedy,
-			fmt::format("the tick alone takes {}, and this kernel can't stop it", text::share_text(tick_share)), "; ");
-		one.possible = Possible::NotHere;
+			fmt::format("the tick alone takes {}{}", text::share_text(tick_share),
+						can_stop_tick ? ": stop it (timer tick, above)" : ", and this kernel can't stop it"),
+			"; ");
+		one.possible = can_stop_tick ? Possible::AfterReboot : Possible::NotHere;
 		return;
 	}
 	if (std::ranges::any_of(most, noise::is_task, &model::NoiseSource::name))
 		add(one.remedy, "end these tasks, or wait, or icepath run --sched fifo", "; ");
-	if (tick_share >= threshold)
-		add(one.remedy, fmt::format("the tick alone takes {}: stop it (tick, above)", text::share_text(tick_share)),
-			"; ");
 }
 
 FitFor with_reasons(const model::Fitness &fitness, const std::vector<model::CpuNoise> &named, bool can_stop_tick)

@@ -140,6 +140,11 @@ std::vector<Cause> causes_of(const CulpritsOf &a, const CulpritsOf &b)
 		cause.growth_interval = redrawn.interval({of.ns_by_block, both ? other->second.ns_by_block : none});
 		cause.more_often = redrawn.interval({of.messages_by_block, both ? other->second.messages_by_block : none});
 	}
+	for (const auto &[key, of] : others)
+		if (!ours.contains(key) && of_b > 0) {
+			const auto &[name, kind, origin, layer, ended_sleep] = key;
+			growths[{kind, origin, ended_sleep}] -= static_cast<double>(of.ns) / of_b;
+		}
 	for (Cause &cause : causes)
 		if (longer.contains(kind_of(cause)))
 			cause.kind_growth_ns = growths[kind_of(cause)];

@@ -139,14 +139,8 @@ void judge(TailExplanation &tail, const TailOf &tail_of)
 				   : tail.named >= kExplained                               ? TailVerdict::ByKind
 				   : tail.named >= kPartlyExplained                         ? TailVerdict::Partly
 																			: TailVerdict::Unexplained;
-	DifferenceFigures &of = tail.growth.of;
-	// Every message of the tail takes at least as long as the tail's least, whatever blocks do.
-	const double least_ns = static_cast<double>(tail.from_ns) - static_cast<double>(of.b_ns);
-	const std::optional<stats::Interval> by_blocks = of.interval;
-	const bool is_told = of.is_told();
-	if (of.interval)
-		of.interval->low = std::max(of.interval->low, std::min(least_ns, whole_ns));
-	if (is_told)
+	const DifferenceFigures &of = tail.growth.of;
+	if (of.is_told())
 		return;
 	tail.verdict = TailVerdict::NotTold;
 	if (!of.interval) {
@@ -156,10 +150,14 @@ void judge(TailExplanation &tail, const TailOf &tail_of)
 					.needed_s = longer_run_s(tail_of.run_s, times_until_interval(tail_of.ranges.tail->layers))};
 		return;
 	}
-	const double times = std::ceil(times_as_long(whole_ns, *by_blocks).value_or(1));
+	// Every message of the tail takes at least as long as the tail's least, whatever blocks do.
+	const double least_ns = static_cast<double>(tail.from_ns) - static_cast<double>(of.b_ns);
+	stats::Interval between = *of.interval;
+	between.low = std::max(between.low, std::min(least_ns, whole_ns));
+	const double times = std::ceil(times_as_long(whole_ns, *of.interval).value_or(1));
 	tail.refusal = Finding{.id = least_ns > 0 ? FindingId::GrowthSizeUnknown : FindingId::GrowthMayBeNone,
 						   .value = whole_ns,
-						   .interval = of.interval,
+						   .interval = least_ns > 0 ? between : *of.interval,
 						   .needed_s = longer_run_s(tail_of.run_s, times)};
 }
 

@@ -195,6 +195,8 @@ private:
 		if (here.empty())
 			return ": none of these comes there";
 		const cpuset::Irq &busiest = *here.front();
+		if (!busiest.came.empty() && cpuset::came_to(busiest, cpus_) == 0)
+			return ": none of these has come there";
 		const std::string times = stats::count(cpuset::came_to(busiest, cpus_));
 		return fmt::format(": most often comes {} {}{}", busiest.number, busiest.name,
 						   busiest.came.empty() ? "" : fmt::format(", {} times since boot", times));

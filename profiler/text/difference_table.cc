@@ -268,7 +268,7 @@ std::string longer_words(const explain::Difference &difference, const std::optio
 	std::string text = fmt::format("a typical message with probes takes {} µs longer{}{}",
 								   stats::microseconds(whole_ns), in.empty() ? "" : " in ", in);
 	const explain::PartOfProbes part = explain::part_of_probes(by_probes);
-	if (part.is_told && by_probes->mean >= whole_ns)
+	if (part.is_told && by_probes->interval->low >= whole_ns)
 		return text + fmt::format(". The probes make more than that, {} µs, so where this time goes doesn't say why it "
 								  "is slower without them",
 								  stats::effect_text(by_probes).substr(1));

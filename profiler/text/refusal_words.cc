@@ -116,7 +116,7 @@ const Wording kOfRefusals[] = {
 	 }},
 	{Id::GrowthSizeUnknown, "",
 	 [](const RunResult &result, const Finding &finding) {
-		 return fmt::format("how large the growth is: {} µs here, {} to {} µs by its interval. {}",
+		 return fmt::format("how large the growth is: {} µs here, at least {}, up to {} µs by its interval. {}",
 							stats::microseconds(finding.value.value()), stats::microseconds(finding.interval->low),
 							stats::microseconds(finding.interval->high), when_told(result, finding));
 	 }},

@@ -145,7 +145,7 @@ std::string verdict_words(const analysis::RunResult &result, const explain::Tail
 		const bool are_many = of.names > 1 && words_of_many(origin, code) != word(origin, code);
 		parts.push_back({std::min(of.ns / whole_ns, 1.0),
 						 of.names > 1 ? words_of_many(origin, code) : word(origin, code),
-						 !are_many || 2 * of.told_ns >= of.ns});
+						 2 * of.told_ns >= of.ns || (!are_many && tail.verdict != explain::TailVerdict::ByKind)});
 	}
 	if (tail.own_code > 0)
 		parts.push_back({tail.own_code, own_code_words(code)});

@@ -178,6 +178,51 @@ TEST_F(ConnectionsOf, NamespacesWithTheSameAddressesAreTheirOwn)
 	EXPECT_NE(connections[0].ends[0].process, connections[1].ends[0].process);
 }
 
+sockaddr_in6 ipv6_address(const char *text, uint16_t port)
+{
+	sockaddr_in6 address{};
+	address.sin6_family = AF_INET6;
+	address.sin6_port = htons(port);
+	inet_pton(AF_INET6, text, &address.sin6_addr);
+	return address;
+}
+
+// The kernel keeps 127.0.0.6 as the IPv4 form of each of them (LOOPBACK4_IPV6).
+TEST_F(ConnectionsOf, AddressesOfIpv6ThatAreNotTheLoopbacksLeaveTheMachine)
+{
+	Program program([](Shared &shared) {
+		const int control = unshare(CLONE_NEWNET) == 0 ? socket(AF_INET6, SOCK_DGRAM, 0) : -1;
+		ifreq loopback{};
+		std::strcpy(loopback.ifr_name, "lo");
+		loopback.ifr_flags = IFF_UP;
+		if (control < 0 || ioctl(control, SIOCSIFFLAGS, &loopback))
+			_exit(1);
+		const sockaddr_in6 clients = ipv6_address("2001:db8::1", 5001), servers = ipv6_address("2001:db8::2", 5000);
+		for (const sockaddr_in6 &one : {clients, servers}) {
+			struct { // linux/ipv6.h: in6_ifreq
+				in6_addr address;
+				uint32_t prefix;
+				int interface;
+			} added{one.sin6_addr, 128, static_cast<int>(if_nametoindex("lo"))};
+			if (ioctl(control, SIOCSIFADDR, &added))
+				_exit(1);
+		}
+		const int listener = socket(AF_INET6, SOCK_STREAM, 0), connected = socket(AF_INET6, SOCK_STREAM, 0);
+		const auto *from = reinterpret_cast<const sockaddr *>(&clients),
+				   *to = reinterpret_cast<const sockaddr *>(&servers);
+		if (bind(connected, from, sizeof(clients)) || bind(listener, to, sizeof(servers)) || listen(listener, 1) ||
+			connect(connected, to, sizeof(servers)) || accept(listener, nullptr, nullptr) < 0)
+			_exit(1);
+		shared.is_ready = 1;
+		pause();
+	});
+	program.await_ready();
+	const std::vector<model::Connection> connections = of_sockets(watch_programs({program.pid()}, 0.5, [] {}));
+	ASSERT_EQ(connections.size(), 1u) << "both ends are paired";
+	EXPECT_NE(connections[0].ends[1].object, 0u);
+	EXPECT_TRUE(connections[0].leaves_machine);
+}
+
 // The server's end then has an address that isn't of the loopback network as its other one.
 TEST_F(ConnectionsOf, AClientWithAnotherAddressOfTheMachineIsItsServers)
 {

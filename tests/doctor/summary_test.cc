@@ -141,7 +141,7 @@ TEST(FitFor, NamesWhatTookTheCpuAndItsRemedy)
 	EXPECT_EQ(all[2].possible, Possible::NotHere) << "tails can't become yes";
 	EXPECT_EQ(all[0].remedy.find("tick"), std::string::npos) << "medians don't mind it";
 	const auto with_nohz = fit_for({{taken}, {{61, 63}}, {}}, kNamed, true);
-	EXPECT_EQ(with_nohz[2].possible, Possible::Now);
+	EXPECT_EQ(with_nohz[2].possible, Possible::AfterReboot) << "nohz_full= is read as the kernel boots";
 	const auto not_looked = fit_for({{taken}, {{61, 63}}, {}}, {}, false);
 	EXPECT_EQ(not_looked[0].taken_by + not_looked[0].remedy, "");
 	const auto quiet = fit_for({{{1, 500'000'000, 1, 2000, 2000, {}, ""}}, {{61, 63}}, {}}, kNamed, false);
