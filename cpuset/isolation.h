@@ -36,8 +36,8 @@ bool is_often(uint64_t times, const Machine &machine);
 bool comes_often(const Irq &irq, const Machine &machine, const CpuList &cpus);
 
 // Where to measure if another CPU has to stay with the machine: of those that this process may use, the one to which
-// interrupts that can't be moved come least, and then all interrupts; of several the last, for the first takes work that
-// has no other place.
+// interrupts that can't be moved come least, and then all interrupts; of several the last, for the first takes work
+// that has no other place.
 uint32_t lone_cpu(const Machine &machine);
 std::string alone_on(uint32_t cpu); // "--cpus 1,1 (…)"
 

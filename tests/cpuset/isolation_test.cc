@@ -140,7 +140,8 @@ TEST(IsolationReport, HasNoRemedyForTheTickThatTheKernelLacks)
 	FakeMachine fake;
 	make_laptop(fake);
 	std::filesystem::remove(fake.root() + "/sys/devices/system/cpu/nohz_full"); // as without CONFIG_NO_HZ_FULL
-	EXPECT_EQ(remedy(look(fake.read()), "timer_tick"), "a kernel with CONFIG_NO_HZ_FULL, which this one isn't, booted with nohz_full=");
+	EXPECT_EQ(remedy(look(fake.read()), "timer_tick"),
+			  "a kernel with CONFIG_NO_HZ_FULL, which this one isn't, booted with nohz_full=");
 }
 
 TEST(IsolationReport, LaptopIsNoisy)
