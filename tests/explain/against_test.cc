@@ -172,6 +172,7 @@ TEST_F(AgainstTest, WhatProbesMayHaveMadeIsNotGivenAsTheCause)
 	EXPECT_TRUE(because(3500, 100).starts_with(longer + ". The probes make more than that, 3.50 ±0.10 µs"))
 		<< because(3500, 100);
 	EXPECT_EQ(because(3500, 100).find("waiting"), std::string::npos) << because(3500, 100);
+	EXPECT_EQ(because(3500, 1000).find("more than that"), std::string::npos) << "it may be less: 2.50 of 3.00";
 	result.cells[1].observer_effect.p50->interval = {};
 	EXPECT_TRUE(because(0, 10).starts_with(longer + ". Probes may have made: " + waiting)) << "nobody knows how much";
 }

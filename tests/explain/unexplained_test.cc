@@ -111,12 +111,11 @@ TEST_F(Tail, IsExplainedByKindWhereItIsNotToldWhich)
 	const size_t blocks = cell.ranges.tail->layers.blocks().weights.size();
 	const double all_ns = static_cast<double>(explain_tail(cell, small_head()).growth.of.ns()) *
 						  static_cast<double>(cell.ranges.tail->layers.deliveries());
-	const auto explained = [&](double share, const std::vector<WaitFor> &also = {}) {
-		std::vector<std::vector<WaitFor>> of_tail, of_typical(blocks * 100, {{kSecondTask, 1}});
+	const auto explained = [&](double share, uint64_t typical_ns = 1) {
+		std::vector<std::vector<WaitFor>> of_tail, of_typical(blocks * 100, {{kSecondTask, typical_ns}});
 		for (uint32_t block = 0; block < blocks; ++block) {
-			of_tail.push_back(also);
-			of_tail.back().push_back({{path::Culprit::Kind::Task, 100 + block, 0},
-									  static_cast<uint64_t>(share * all_ns / static_cast<double>(blocks))});
+			of_tail.push_back({{{path::Culprit::Kind::Task, 100 + block, 0},
+								static_cast<uint64_t>(share * all_ns / static_cast<double>(blocks))}});
 		}
 		cell.ranges.tail_culprits = culprits_of(of_tail, "first", 1);
 		cell.ranges.typical_culprits = culprits_of(of_typical, "first", 100);
@@ -136,6 +135,11 @@ TEST_F(Tail, IsExplainedByKindWhereItIsNotToldWhich)
 	EXPECT_NE(text.find(fmt::format(" and {} more, and not told which)", blocks - 2)), std::string::npos) << text;
 	EXPECT_EQ(explained(0.5).verdict, TailVerdict::Partly);
 	EXPECT_EQ(explained(0.3).verdict, TailVerdict::Unexplained);
+	const double growth_ns = static_cast<double>(explain_tail(cell, small_head()).growth.of.ns()) *
+							 static_cast<double>(cell.ranges.typical->layers.deliveries()) /
+							 static_cast<double>(blocks * 100); // of each of those messages
+	EXPECT_EQ(explained(0.9, static_cast<uint64_t>(0.6 * growth_ns)).verdict, TailVerdict::Unexplained)
+		<< "what tasks took from typical messages isn't the growth";
 }
 
 // What is told by itself is in the table and in the advice, however little it is.
